@@ -161,9 +161,9 @@ def main() -> None:
         standard_output.accept_all()
     interrupts.raise_unheeded()
     if os.environ.get("_MANDELCL_COMPLETE") == "bash_complete":
-        from mandelcl.cli import bash_completion
+        from mandelcl.cli import completion
 
-        bash_completion.prepare()
+        completion.prepare()
     try:
         code = cli(standalone_mode=False)  # None, or that of --help
         sys.exit(code)

@@ -111,7 +111,7 @@ def command(
     if listing:
         _list()
         return
-    from mandelcl.cli import bench_run, bench_tables
+    from mandelcl.cli import bench_tables
     from mandelcl.studies import reading
     from mandelcl.studies.bench import Bench
     from mandelcl.studies.versus import baseline
@@ -134,7 +134,7 @@ def command(
     base = baseline(chosen) if versus else None
     with recorded(trace, f"bench {chosen.name}"):
         bench = Bench((), repeat, Fraction(factor), cap, patience, pictures=pictures)
-        final = bench_run.measured(chosen, bench, devices, files, wide)
+        final = bench_tables.measured(chosen, bench, devices, files, wide)
     failed = bench_kernel.explain(final.rows) if kernels.kernel else False
     if base is not None:
         bench_tables.place(final, base, wide)

@@ -1,20 +1,26 @@
-"""What `mandelcl bench` makes of its tables: files, text on the terminal, one table beside an older one."""
+"""A study's run for `mandelcl bench`, row by row into the user's files, and tables of its results."""
 
 import datetime
 import sys
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.base.text import command_line
+from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.progress import say
 from mandelcl.cli.terminal_table import show
+from mandelcl.engine import choose
 from mandelcl.files.paths import require_writable
 from mandelcl.studies import changes, document, merging, plots, reading, versus
+from mandelcl.studies.bench import Bench
 from mandelcl.studies.cells import cleaned
 from mandelcl.studies.document import Document
+from mandelcl.studies.row import Row
 from mandelcl.studies.study import Study
 from mandelcl.version import __version__
 
@@ -120,3 +126,41 @@ def origin() -> tuple[str, str]:
     """Return the command line as the user wrote it, and the time, UTC, ISO 8601."""
     time = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return cleaned(command_line(["mandelcl", *sys.argv[1:]]), 2000), time
+
+
+def measured(study: Study, options: Bench, specs: Sequence[str], files: Files, wide: bool) -> Document:
+    """Run a study on the devices that `specs` names, write its files, print its table, and return it.
+
+    `options` is a Bench without devices. Ctrl-C ends the run early: what was measured is written and returned, not
+    `complete`.
+    """
+    line, began = origin()
+    rows: list[Row] = []
+
+    def table(complete: bool) -> Document:
+        return Document(study, rows, line, began, __version__, complete)
+
+    def work(cancel: threading.Event) -> bool:
+        try:
+            for row in study.run(replace(options, devices=choose.matching(specs), cancel=cancel)):
+                rows.append(row)
+                say(f"mandelcl: {_summary(row)}")
+                files.write(table(False))
+        except CancelledError:
+            return False
+        return True
+
+    complete = interruptible(work)
+    final = table(complete)
+    files.write(final)
+    present(final, wide)
+    files.draw(final)
+    return final
+
+
+def _summary(row: Row) -> str:
+    where = f"{row.case}, {row.device} ({row.platform})"
+    if row.error:
+        return f"{where}: {row.error}"
+    kernel, wall = (f"{times.median * 1e3:.4g} ms" if times else "?" for times in (row.kernel_s, row.wall_s))
+    return f"{where}: kernel {kernel}, wall {wall}, counts {row.validation}"

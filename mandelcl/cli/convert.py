@@ -32,8 +32,7 @@ def command(source: str, result: str) -> None:
 
     Where TO is an .npz, FROM is a .kfb or .exr of Kalles Fraktaler, or an .exr of Fraktaler-3: its counts as ours.
     """
-    from mandelcl.colour.foreign import read_colouring
-    from mandelcl.colour.kalles_fraktaler import lines_of
+    from mandelcl.colour.foreign import lines_of, read_colouring
     from mandelcl.files import places
     from mandelcl.files.loading import read_job_or_place
     from mandelcl.files.paths import replacing, require_writable

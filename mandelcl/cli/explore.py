@@ -89,12 +89,12 @@ def command(
     from mandelcl.base import interrupts
     from mandelcl.core.planes import SMOOTH
     from mandelcl.explore.hosts import LOOPBACK
-    from mandelcl.explore.links import view_of
+    from mandelcl.explore.places import view_of
     from mandelcl.explore.workspace import Start
     from mandelcl.files.paths import require_folder
 
     load("websockets.asyncio.server", "the explorer needs websockets", "explore")
-    from mandelcl.explore.ports import DEFAULT_PORT
+    from mandelcl.explore.hosts import DEFAULT_PORT
     from mandelcl.explore.server import Server, run
 
     if not host:

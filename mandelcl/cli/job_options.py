@@ -12,8 +12,7 @@ from mandelcl.base.exact import about, parse_number, parse_size, root_above
 from mandelcl.base.names import ALGORITHMS, METHODS, NUMBERS, ROUNDINGS
 from mandelcl.base.view import View
 from mandelcl.cli import completion
-from mandelcl.cli.iterations import AUTO, number_or_auto
-from mandelcl.cli.options import with_options
+from mandelcl.cli.options import AUTO, number_or_auto, with_options
 from mandelcl.cli.progress import Say, say
 from mandelcl.core.locations import Location, find_location
 from mandelcl.core.reference import Reference

@@ -10,8 +10,8 @@ from mandelcl.base.exact import parse_number, parse_size
 from mandelcl.base.view import View
 from mandelcl.cli import completion
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.cli.iterations import number_of_iterations
 from mandelcl.cli.job_options import DEFAULT_SIZE, job_like
+from mandelcl.cli.options import number_of_iterations
 from mandelcl.cli.progress import phases_bar, say
 from mandelcl.core.locations import find_location
 

@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.base.exact import parse_number
 from mandelcl.base.names import KEPT_PLANES
-from mandelcl.base.text import command_line
+from mandelcl.base.text import command_line, quoted
 from mandelcl.cli import completion
 from mandelcl.core.timeline.chrome import recording
 from mandelcl.files.deflate import COMPRESSIONS, FAST
@@ -56,6 +58,7 @@ planes_option = click.option(
     help=f"Keep these of each pixel for .npz, too: {', '.join(KEPT_PLANES)}.",
 )
 self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device without testing it first.")
+AUTO = "auto"
 
 
 def _named_planes(text: str | None) -> tuple[str, ...]:
@@ -73,3 +76,23 @@ def recorded(path: str | None, command: str) -> AbstractContextManager[None]:
     """Return a context manager that records its body to the file; None: nothing."""
     about = {"mandelcl": __version__, "command": command_line(["mandelcl", *sys.argv[1:]])}
     return recording(path, f"mandelcl {command}", about)
+
+
+def number_or_auto(_context: click.Context, _option: click.Parameter, text: str | None) -> int | str | None:
+    """Return the iteration limit of an option's text, for click: a number, or `auto`."""
+    return text if text is None or text == AUTO else _number(text, ", or auto")
+
+
+def number_of_iterations(_context: click.Context, _option: click.Parameter, text: str) -> int:
+    """Return the number of iterations of an option's text, for click."""
+    return _number(text, "")
+
+
+def _number(text: str, otherwise: str) -> int:
+    try:
+        number = parse_number(text, "number of iterations")
+    except InvalidInputError:
+        number = None
+    if number is None or number.denominator != 1 or number < 1:
+        raise click.BadParameter(f"{quoted(text)} is not a whole number from 1 on, like 20000 or 1e6{otherwise}")
+    return number.numerator

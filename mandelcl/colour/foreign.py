@@ -1,13 +1,124 @@
-"""The colours of a file, whichever program wrote it."""
+"""The colours of a file, whichever program wrote it; those of Kalles Fraktaler as ours."""
 
+import math
+from collections.abc import Mapping
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 
-from mandelcl.base.errors import FileError, MandelclError
-from mandelcl.colour import kalles_fraktaler
+import numpy as np
+
+from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.base.exact import parse_number
+from mandelcl.base.text import printable
 from mandelcl.colour.colour import Colouring
+from mandelcl.colour.palette_files.kalles_fraktaler import read
+from mandelcl.colour.turns import BEND, BENDS
 from mandelcl.files import loading, places
-from mandelcl.files.places import toml
+from mandelcl.files.continuous import shift_of
+from mandelcl.files.places import ForeignPlace, kalles_fraktaler, toml
+
+_ENTRIES = 1024
+_METHODS: Mapping[int, str] = {0: "linear", 1: "root2", 3: "log", 11: "root4"}
+_RADIUS = Fraction(10_000)  # where a place has none
+_PLAIN_SHADER = "KF_Colour();"
+
+# What else makes colours, with what it must be.
+_WITHOUT_COUNTERPART = {
+    "smooth": ("1", "its steps in place of smooth colours"),
+    "flat": ("0", "its flat colours"),
+    "slopes": ("0", "its slopes"),
+    "multicolor": ("0", "its waves of colours"),
+    "textureenabled": ("0", "its textures"),
+    "colorphasestrength": ("0", "its colours by phase"),
+    "inversetransition": ("0", "its inverse transitions"),
+}
+
+
+def colouring_of(text: str, place: ForeignPlace) -> tuple[Colouring | None, tuple[str, ...]]:
+    """Return the colouring in a `.kfr` of a place, and sentences on what was left out; None where there is none."""
+    values = kalles_fraktaler.values_of(text)
+    if not values.get("colors"):
+        return None, ()
+    notes = [
+        f"{what} ({key}: {printable(values[key], 30)}) have no counterpart here, and are left out"
+        for key, (usual, what) in _WITHOUT_COUNTERPART.items()
+        if values.get(key, usual).strip() not in ("", usual)
+    ]
+    if values.get("useopengl") == "1" and _PLAIN_SHADER not in values.get("glsl", _PLAIN_SHADER).replace("\\", ""):
+        notes.append("its colours by a program (glsl) have no counterpart here, and are left out")
+    try:
+        return _laid(values, place, notes), tuple(notes)
+    except (ArithmeticError, LookupError, TypeError, ValueError, InvalidInputError) as error:
+        return None, (f"its colours cannot be read ({type(error).__name__}: {printable(str(error), 100)})",)
+
+
+def lines_of(colouring: Colouring, place: ForeignPlace) -> tuple[str, tuple[str, ...]]:
+    """Return a colouring as lines for the `.kfr` of a place, and sentences on what that program has not got.
+
+    Offsets are rounded to 1/1024 of a turn.
+    """
+    notes = [f"its {effect.name} has no counterpart there, and is left out" for effect in colouring.effects]
+    if colouring.equalise is not None:
+        notes.append("its colours are equalised, which has no counterpart there, and is left out")
+    if colouring.height is not None:
+        notes.append("it is a height map, which has no counterpart there: its palette is written")
+    palette, transfer, turn = colouring.palette, colouring.bend, colouring.turn
+    colours = list(palette.colours)
+    if palette.smooth and (palette.blend != "sine" or palette.positions or len(colours) > _ENTRIES):
+        values = (palette.values(_ENTRIES) * 255).round().astype(int).tolist()
+        colours = [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in values]
+    elif len(colours) > _ENTRIES:
+        notes.append(f"its palette has more than {_ENTRIES} colours, of which the first are written")
+        turn, colours = turn * _ENTRIES / len(colours), colours[:_ENTRIES]
+    method = next(number for number, name in _METHODS.items() if name == transfer)
+    start = colouring.offset - _start(transfer, turn, place, palette.smooth)
+    lines = {
+        "IterDiv": repr(turn / _ENTRIES),
+        "ColorMethod": str(method),
+        "ColorOffset": str(round(start * _ENTRIES) % _ENTRIES),
+        "Colors": ",".join(_parts(colour) for colour in colours) + ",",
+        "InteriorColor": _parts(palette.inside) + ",",
+        "Smooth": "1" if palette.smooth else "0",
+        "Flat": "0",
+        "MultiColor": "0",
+        "Slopes": "0",
+    }
+    return "".join(f"{key}: {value}\r\n" for key, value in lines.items()), tuple(notes)
+
+
+def _laid(values: Mapping[str, str], place: ForeignPlace, notes: list[str]) -> Colouring:
+    """Return the palette, laid over the counts as the values say."""
+    inside = {"InteriorColor": values["interiorcolor"]} if values.get("interiorcolor") else {}
+    lines = {"Colors": values["colors"]} | inside
+    palette = next(read("".join(f"{key}: {value}\n" for key, value in lines.items()), "of a .kfr"))
+    # A palette that repeats itself is read as one of its periods, which has fewer entries.
+    entries = _ENTRIES * len(palette.colours) / len(values["colors"].rstrip(",").split(",")) * 3
+    offset = float(parse_number(values.get("coloroffset") or "0", "ColorOffset")) / entries
+    method = int(values.get("colormethod") or "0")
+    transfer = _METHODS.get(method)
+    if transfer is None:
+        notes.append(f"its colours are of a method (colormethod: {method}) that is not known here: they turn as usual")
+        return Colouring(palette, offset=offset % 1)
+    turn = float(parse_number(values.get("iterdiv") or "1", "IterDiv")) * entries
+    if not 0 < turn < math.inf:
+        raise ValueError(f"IterDiv is {turn}")
+    return Colouring(palette, turn, (offset + _start(transfer, turn, place, smooth=True)) % 1, transfer=transfer)
+
+
+def _start(transfer: str, turn: float, place: ForeignPlace, smooth: bool) -> float:
+    """Return by how much of a turn that program is ahead of ours, which begins at the count 0.
+
+    Where the count is bent it begins with 8 more than ours, and that program with `shift_of`: they meet far from 0.
+    """
+    if transfer != "linear":
+        return float(BENDS[transfer](np.array(BEND))) / turn
+    return shift_of(place.formula, place.radius or _RADIUS) / turn if smooth else 0.0
+
+
+def _parts(colour: str) -> str:
+    """Return blue, green and red of a colour."""
+    return ",".join(str(part) for part in bytes.fromhex(colour[1:])[::-1])
 
 
 def read_colouring(path: str | Path) -> tuple[Colouring | None, tuple[str, ...]]:
@@ -30,4 +141,4 @@ def read_colouring(path: str | Path) -> tuple[Colouring | None, tuple[str, ...]]
         place = places.place_in(text)
     except MandelclError:  # who needs the place says why there is none
         return None, ()
-    return kalles_fraktaler.colouring_of(text, place)
+    return colouring_of(text, place)

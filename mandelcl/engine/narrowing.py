@@ -7,7 +7,7 @@ import numpy as np
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS
 from mandelcl.engine import source
-from mandelcl.engine.kernel_output import KernelOutput
+from mandelcl.engine.device_output import KernelOutput
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 

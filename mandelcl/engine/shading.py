@@ -16,8 +16,7 @@ from mandelcl.colour.turns import Bent, Linear
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, first_words, values_of
 from mandelcl.engine import source, verdicts
-from mandelcl.engine.device_output import MakeOutput
-from mandelcl.engine.kernel_output import KernelOutput
+from mandelcl.engine.device_output import KernelOutput, MakeOutput
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 

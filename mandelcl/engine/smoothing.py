@@ -17,7 +17,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, Values, first_words, values_of
 from mandelcl.engine import source, verdicts
 from mandelcl.engine.building import build
-from mandelcl.engine.kernel_output import KernelOutput
+from mandelcl.engine.device_output import KernelOutput
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 

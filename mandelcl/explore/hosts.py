@@ -1,7 +1,10 @@
-"""By which names a server knows itself: what `Host` and `Origin` of a request may be."""
+"""Where a server listens and by which names it knows itself: its port, and what `Host` and `Origin` may be."""
 
+import errno
 import ipaddress
 import re
+import socket
+import sys
 from collections.abc import Sequence
 
 from mandelcl.base.errors import InvalidInputError
@@ -10,6 +13,9 @@ from mandelcl.base.text import quoted
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PUBLIC = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
 _HTTP_PORT = 80  # which browsers leave out
+DEFAULT_PORT = 27182
+_MORE = 9  # ports that are tried after it
+_TAKEN = (errno.EADDRINUSE, errno.EACCES)  # Windows calls a port that another program keeps to itself forbidden
 
 
 class Hosts:
@@ -84,3 +90,38 @@ def _has_port(name: str) -> bool:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
+
+
+def listening(host: str, port: int | None) -> socket.socket:
+    """Return a socket that is bound to an address of this machine.
+
+    Without a port it is DEFAULT_PORT, or the next one that is free. Raises OSError where there is none.
+    """
+    if port is not None:
+        return _bound(host, port)
+    for candidate in (*range(DEFAULT_PORT, DEFAULT_PORT + 1 + _MORE), 0):
+        try:
+            return _bound(host, candidate)
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise
+    raise OSError(errno.EADDRINUSE, "no port is free")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    made = socket.socket(family, kind, protocol)
+    try:
+        if sys.platform == "win32":  # where another program could otherwise listen at the same port
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind(address)
+    except BaseException:
+        made.close()
+        raise
+    return made

@@ -22,15 +22,13 @@ from websockets.http11 import Request, Response
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.explore import messages
-from mandelcl.explore.access import Access
+from mandelcl.explore.access import Access, kept_token
 from mandelcl.explore.answers import PROTOCOL, attend
 from mandelcl.explore.bookmarks import data_folder
 from mandelcl.explore.client import Client
 from mandelcl.explore.connections import Connections, abort, known_to
-from mandelcl.explore.hosts import Hosts
-from mandelcl.explore.ports import listening
+from mandelcl.explore.hosts import Hosts, listening
 from mandelcl.explore.static_files import static_files
-from mandelcl.explore.token_file import kept_token
 from mandelcl.explore.workspace import Start, Workspace
 
 _MOST_PAGES = 4

@@ -231,7 +231,7 @@ class Session:
         settings = settings or Settings()
         wait = partial(await_host, progress=progress, notice=_silent, cancel=cancel)
         if self._cluster is not None:
-            from mandelcl.crew.dask.survey import ClusterSurvey
+            from mandelcl.crew.dask.work import ClusterSurvey
 
             classes = [member.device.device_class for member in self._cluster.await_members()]
             begin = partial(self._distribute, self._cluster, settings=settings, wait=wait)

@@ -13,7 +13,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 from mandelcl.base.names import PALETTES
-from mandelcl.cli import bash_completion, cli
+from mandelcl.cli import cli, completion
 from mandelcl.core.locations import LOCATIONS
 from mandelcl.files import cache
 from mandelcl.opencl import known
@@ -105,7 +105,7 @@ class TestDevices:
     ],
 )  # fmt: skip
 def test_bash_splits_words_at_colons(words: list[str], cursor: int, expected: tuple[list[str], str, str]) -> None:
-    assert bash_completion.joined(words, cursor) == expected
+    assert completion.joined(words, cursor) == expected
 
 
 @pytest.mark.skipif(shutil.which("bash") is None or os.name == "nt", reason="needs bash and a terminal")

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.explore.access import Access
-from mandelcl.explore.links import view_of
-from mandelcl.explore.ports import DEFAULT_PORT, listening
-from mandelcl.explore.token_file import kept_token
+from mandelcl.explore.access import Access, kept_token
+from mandelcl.explore.hosts import DEFAULT_PORT, listening
+from mandelcl.explore.places import view_of
 from tests.explore.proof import mac
 
 _ORIGIN = "http://127.0.0.1:27182"

@@ -10,7 +10,7 @@ import pytest
 
 from mandelcl.base.view import View
 from mandelcl.colour.colour import PALETTES, Colouring, colourise
-from mandelcl.colour.kalles_fraktaler import colouring_of, lines_of
+from mandelcl.colour.foreign import colouring_of, lines_of
 from mandelcl.colour.light import Light
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job

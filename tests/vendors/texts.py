@@ -10,8 +10,9 @@ from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED, PLANES
 from mandelcl.core.reference import Reference
-from mandelcl.engine import gathering, narrowing, reach, selftest, source, totalling
+from mandelcl.engine import narrowing, reach, selftest, source, totalling
 from mandelcl.engine.building import loop_text
+from mandelcl.engine.loop import listed
 from mandelcl.engine.methods import METHODS
 from mandelcl.engine.shading import Shader
 from mandelcl.engine.shading_answers import COLOURINGS
@@ -71,7 +72,7 @@ def _all(device: Any, numbers: Iterable[NumberFormat]) -> Iterator[Text]:
                     formula = formula_named(name)
                     text = selftest.source_text(number, rounding, variant, formula)
                     yield Text(f"self-test, {name}", text, *arithmetic)
-    yield Text("gather", gathering.source_text())
+    yield Text("gather", listed.source_text())
     yield Text("narrow", narrowing.source_text())
     yield Text("totals", totalling.source_text(256))
     yield Text("smooth", Smoothed(device, Job(_VIEW, planes=USUAL)).text())

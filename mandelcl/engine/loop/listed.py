@@ -10,12 +10,15 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
-from mandelcl.engine.gathering import gathered
+from mandelcl.engine import source
+from mandelcl.engine.arguments import arguments
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.memory import DevicePool, Memory
 from mandelcl.engine.program import Program
+from mandelcl.opencl.api import Buffer
 
 Indices = npt.NDArray[np.uint32]
+_GROUP = 64
 
 
 def run(
@@ -70,3 +73,25 @@ def _part(
         strides = pace.next(launch.strides, seconds, min(program.strides - done, program.most_strides))
         launch = program.launch_survivors(memory, block, left, done, strides)
     return gathered(program, memory, block.pixels, pixels, indices.size)
+
+
+def gathered(program: Program, memory: Memory, pixels: int, indices: Buffer, count: int) -> Words:
+    """Return the results at `count` places of a block of `pixels` pixels, words × count.
+
+    `indices` has the places on the device (row·width + column). What writes the results must have been waited for.
+    """
+    device = program.device
+    found = memory.scratch("gathered", memory.words * count)
+    values = {"results": memory.results, "pixels": pixels, "words": memory.words}
+    values |= {"indices": indices, "count": count, "found": found}
+    kernel = program.kernels.built(source_text(), "gather")
+    items = min(_GROUP, device.group_limit(kernel))
+    device.launch(kernel, (-(-count // items) * items,), (items,), *arguments("gather", values))
+    words = np.empty((memory.words, count), np.uint32)
+    device.wait(device.read(found, words))
+    return words
+
+
+def source_text() -> str:
+    """Return the source text of the kernel."""
+    return source.assemble(("gather.cl",), {"LANES": 1, "USE_FP64": 0})

@@ -13,7 +13,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
-from mandelcl.engine.gathering import gathered
+from mandelcl.engine.loop.listed import gathered
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
