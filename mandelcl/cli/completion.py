@@ -44,7 +44,7 @@ def formulas(_context: click.Context, _parameter: click.Parameter, incomplete: s
 
 def devices(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Return the SPECs that begin so: kinds of devices, and the devices that were listed last."""
-    from mandelcl.opencl.known import known
+    from mandelcl.opencl.naming import known
 
     specs = {device.spec: f"{device.name} ({device.platform})" for device in known()}
     return _items(specs | dict.fromkeys((*DEVICE_TYPES, "all"), ""), incomplete)

@@ -15,7 +15,7 @@ from mandelcl.base.errors import FileError, InvalidInputError, require_type
 from mandelcl.base.process_limits import why
 from mandelcl.base.system import system
 from mandelcl.base.text import printable
-from mandelcl.files import tempfiles
+from mandelcl.files import leftovers
 from mandelcl.files.leftovers import cleared_by
 
 PathCheck = Callable[[Path], None]
@@ -173,9 +173,9 @@ def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
     The draft lies in the same folder, does not exist yet, and has a name that nobody guesses, so it is no other file.
     Those that processes have left which were killed are removed.
     """
-    tempfiles.clear(place)
-    draft = tempfiles.new_name(place)
-    with cleared_by(partial(tempfiles.discard, draft)):
+    leftovers.clear(place)
+    draft = leftovers.new_name(place)
+    with cleared_by(partial(leftovers.discard, draft)):
         yield draft
         put_in_place(draft, place)
 

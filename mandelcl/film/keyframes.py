@@ -1,32 +1,119 @@
 """Computing keyframes: from the deepest outward, since the middle of each is every second pixel of the next."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import islice
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from mandelcl.base.errors import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, MandelclError, Token, stop_if
 from mandelcl.base.view import View
+from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.field import Field, allocate
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, LAST, SMOOTH
 from mandelcl.core.report import Report
 from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
-from mandelcl.engine.methods import direct
+from mandelcl.engine.methods import direct, method_of
 from mandelcl.film.folder import Folder
-from mandelcl.film.keeping import Keeping
 from mandelcl.film.plan import FilmPlan
-from mandelcl.film.resolved_keyframes import ResolvedKeyframes
 from mandelcl.numbers import by_name
+from mandelcl.perturbation.pool import Pool
+from mandelcl.perturbation.reference_jobs import helped
 from mandelcl.rendering import at_limit
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.waiting import await_host
 
 _NESTED = {COUNTS.name, SMOOTH.name, LAST.name}  # planes that depend on a pixel's point alone
+
+
+class Keeping:
+    """Writes keyframes to a folder, one after the other; where the `with` block ends, none is under way.
+
+    `waited` is for how many seconds `keep` and `wait` have waited.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._writer = ThreadPoolExecutor(1, "mandelcl keyframes")
+        self._writing: Future[None] | None = None
+        self.waited = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._writer.shutdown()
+
+    def keep(self, number: int, field: Field) -> None:
+        """Begin to write a keyframe, once the one before is written; raises what writing that has raised."""
+        self.wait()
+        self._writing = self._writer.submit(self._folder.keep, number, field)
+
+    def wait(self) -> None:
+        """Return when what was given to `keep` is written; raises what that raised."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            began = perf_counter()
+            with timeline.span("wait for a keyframe to be written", "wait"):
+                writing.result()
+            self.waited += perf_counter() - began
+
+
+class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
+    """The jobs of keyframes with these numbers, each with its warnings; a context manager, which ends processes."""
+
+    def __init__(self, folder: Folder, numbers: Sequence[int], session: Session, self_test: bool) -> None:
+        self._folder, self._session, self._self_test = folder, session, self_test
+        self._numbers = deque(numbers)
+        self._ready: deque[tuple[Job, tuple[str, ...]]] = deque()
+        self._owned = ExitStack()
+
+    def __enter__(self) -> Self:
+        # Other processes find what they need of a reference on disk.
+        self._pool = Pool.for_many(len(self._numbers), keeps=self._session.has_processes)
+        with ExitStack() as stack:
+            stack.enter_context(self._pool)
+            stack.enter_context(helped(self._pool))
+            self._owned = stack.pop_all()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._owned.close()
+
+    def __next__(self) -> tuple[Job, tuple[str, ...]]:
+        """Return the next job, its reference begun; raises as `Session.resolved` does."""
+        if not self._ready:
+            if not self._numbers:
+                raise StopIteration
+            self._settle()
+        job, warnings = self._ready.popleft()
+        method_of(job).begin(job)
+        if job.reference is not None:
+            self._begin(self._pool.ahead(len(self._ready) + len(self._numbers), job.iterations))
+            method_of(job).begin(job)  # so that it is the last that is forgotten
+        return job, warnings
+
+    def _begin(self, count: int) -> None:
+        """Settle so many of the next jobs, and begin their references."""
+        try:
+            while self._numbers and len(self._ready) < count:
+                self._settle()
+        except MandelclError:
+            pass  # it is raised once the job's turn has come
+        for job, _ in reversed(list(islice(self._ready, count))):
+            method_of(job).begin(job)
+
+    def _settle(self) -> None:
+        self._ready.append(self._session.resolved(self._folder.expected(self._numbers[0]), self._self_test))
+        self._numbers.popleft()
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from mandelcl.base.errors import BuildError, DeviceError
 from mandelcl.core import timeline
-from mandelcl.opencl import known, runtimes
+from mandelcl.opencl import naming, runtimes
 from mandelcl.opencl.api import RUNTIMES, BuiltProgram, Kernel, cl, code_of, opencl_errors
 from mandelcl.opencl.families import Family, family_of
 from mandelcl.opencl.programs import built
@@ -178,7 +178,7 @@ def discover() -> list[Device]:
     """
     devices = _listed()
     if not _alone:
-        known.remember(known.Known(device.spec, device.name, device.platform) for device in devices)
+        naming.remember(naming.Known(device.spec, device.name, device.platform) for device in devices)
     return devices
 
 

@@ -1,12 +1,18 @@
-"""Which devices the SPECs of a user name."""
+"""Which devices the SPECs of a user name, and the devices that were listed last, known without opening a runtime."""
 
-from collections.abc import Sequence
-from typing import Protocol, TypeVar
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import NamedTuple, Protocol, TypeVar
 
 from mandelcl.base.errors import NoDeviceError
 from mandelcl.base.names import DEVICE_TYPES
 from mandelcl.base.process_limits import scarce_files
 from mandelcl.base.text import quoted
+from mandelcl.files import cache
+
+_KIND, _KEY = "devices", hashlib.sha256(b"listed last").hexdigest()[:32]
 
 
 class Described(Protocol):
@@ -63,3 +69,25 @@ def names(spec: str, device: Described) -> bool:
     if name in DEVICE_TYPES:
         return device.type == name
     return bool(name) and (name in device.name.lower() or name in device.platform.lower())
+
+
+class Known(NamedTuple):
+    """A device as it was listed: its SPEC, its name and its platform's."""
+
+    spec: str
+    name: str
+    platform: str
+
+
+def known() -> list[Known]:
+    """Return the devices that were listed last; none where nothing is remembered."""
+    with suppress(RecursionError, TypeError, ValueError):
+        return [Known(*map(str, values)) for values in json.loads(cache.read(_KIND, _KEY) or b"[]")]
+    return []
+
+
+def remember(devices: Iterable[Known]) -> None:
+    """Note all devices that are listed now."""
+    listed = list(devices)
+    if listed != known():
+        cache.write(_KIND, _KEY, json.dumps(listed).encode())

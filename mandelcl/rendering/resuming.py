@@ -14,8 +14,7 @@ from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, target
 from mandelcl.rendering.manifest import Manifest
-from mandelcl.rendering.store import BandStore
-from mandelcl.rendering.store_names import DRAFT
+from mandelcl.rendering.store import DRAFT, BandStore
 
 _STORED_BYTES, _STORED_PLANE_BYTES = 1.0, 4.5  # a pixel's share of the store: its count, a further plane
 

@@ -9,6 +9,7 @@ which the checksums show. The lock is the operating system's and ends with the p
 import hashlib
 import json
 import os
+import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -18,18 +19,55 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mandelcl.base.errors import FileError
+from mandelcl.files import deepzoom
 from mandelcl.files.folder_lock import LOCK, FolderLock
 from mandelcl.files.paths import flush_to_disk, one_line, read_bounded
 from mandelcl.rendering import packing
 from mandelcl.rendering.band_layout import Values
 from mandelcl.rendering.manifest import DIGEST_BYTES, Manifest, OtherVersionError
-from mandelcl.rendering.store_names import BAND, DRAFT, MANIFEST, NEW, is_band, is_draft, own, remove
 
+MANIFEST = "manifest.json"
+DRAFT = "draft"
+BAND = "band-{:07d}"
+NEW = ".new"
+_BAND = re.compile(r"band-\d{7}")
+_DRAFT = re.compile(rf"{DRAFT}|(manifest\.json|band-\d{{7}})\{NEW}")
 _MAGIC = b"mandelcl band 2\n"
 _LONGEST_MANIFEST = 1 << 20
 _LONGEST_FACTS = 1 << 12
 _HEAD = struct.Struct(f"<{len(_MAGIC)}s{DIGEST_BYTES}sI")  # the last: the bytes of the facts
 _NO_FACTS: Mapping[str, Any] = MappingProxyType({})
+
+
+def own(names: list[str]) -> list[str]:
+    """Return those of some names that only a store gives."""
+    return [name for name in names if _BAND.fullmatch(name) or _DRAFT.fullmatch(name)]
+
+
+def is_band(path: Path) -> bool:
+    """Whether a path is a band that a store made."""
+    return bool(_BAND.fullmatch(path.name)) and not _is_folder(path)
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a path is a draft that a store made: a file, or the folder of a Deep Zoom picture."""
+    if _is_folder(path):
+        return path.name == DRAFT and deepzoom.is_draft(path)
+    return bool(_DRAFT.fullmatch(path.name))
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def remove(path: Path) -> None:
+    """Remove a file, where it is there, or a folder and all that is in it."""
+    if _is_folder(path):
+        import shutil  # only Deep Zoom's drafts are folders
+
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 class Band(NamedTuple):

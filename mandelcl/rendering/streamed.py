@@ -32,8 +32,7 @@ from mandelcl.rendering.band_layout import PIXELS, Values
 from mandelcl.rendering.bands import BandReader, Bands
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import Convert, converter, picture_of
-from mandelcl.rendering.store import Band, BandStore
-from mandelcl.rendering.store_names import DRAFT
+from mandelcl.rendering.store import DRAFT, Band, BandStore
 
 _WAIT_S = 0.1
 _STORE_THREADS = 2

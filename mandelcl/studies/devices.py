@@ -1,20 +1,58 @@
 """The same jobs on each device: what it is worth, and whether its results are right."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.numbers import by_name
+from mandelcl.engine import source
+from mandelcl.engine.arguments import arguments
+from mandelcl.engine.variant import default_variant
+from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
-from mandelcl.studies import jobs, peak, plots
+from mandelcl.opencl.programs import kernel_of
+from mandelcl.studies import jobs, plots
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.cells import listed
 from mandelcl.studies.row import Row
 from mandelcl.studies.study import Column, Study
 
+_CHAINS = 12
+_LAUNCHES = 12
+_LONG_ENOUGH_S = 0.02
+_TOO_LONG_S = 0.5
 CASES = (("float", 4096, 5000), ("double", 4096, 5000), ("fp128", 2048, 3000))
+
+
+def multiply_adds(device: Device, number: NumberFormat, rounding: str = "fused") -> float:
+    """Return multiply-adds a second in a rounding, all lanes together: independent chains, the best of some launches.
+
+    Raises DeviceError where the device cannot do them.
+    """
+    lanes = default_variant(device, number).lanes
+    defines = {"LANES": lanes, "USE_FP64": int(number.needs_fp64), "ROUNDING_FUSED": int(rounding == "fused")}
+    defines |= {"SMOOTH_RADIUS_SQUARED": 1, "CHAINS": _CHAINS}
+    text = source.assemble((*number.parts(double_digits=True), "study_peak.cl"), defines)
+    kernel = kernel_of(device.build(text), "study_peak")
+    items = device.compute_units * (8 if lanes > 1 else 2048)
+    out = device.allocate(4 * items)
+    best, steps = 0.0, 256
+    for _ in range(_LAUNCHES):
+        started = time.perf_counter()
+        device.wait(
+            device.launch(
+                kernel, (items,), (1,) if lanes > 1 else None, *arguments("study_peak", {"out": out, "steps": steps})
+            )
+        )
+        seconds = time.perf_counter() - started
+        best = max(best, items * lanes * _CHAINS * steps / seconds)
+        if seconds < _LONG_ENOUGH_S:
+            steps *= 2
+        elif seconds > _TOO_LONG_S:
+            break
+    return best
 
 
 def run(bench: Bench) -> Iterator[Row]:
@@ -38,7 +76,7 @@ def _compared(row: Row, device: Device, name: str, first: float | None) -> Row:
     row = with_extra(row, ratio=speed / first)
     if number.is_native:
         try:
-            most = peak.multiply_adds(device, number, str(row.extra["rounding"]))
+            most = multiply_adds(device, number, str(row.extra["rounding"]))
         except DeviceError as error:
             return replace(row, clock=f"{row.clock} no peak: {error}".strip())
         row = with_extra(row, peak_gfma_s=most / 1e9, peak_share=speed * 1e9 / (most / 3))

@@ -16,7 +16,7 @@ from mandelcl.base.names import PALETTES
 from mandelcl.cli import cli, completion
 from mandelcl.core.locations import LOCATIONS
 from mandelcl.files import cache
-from mandelcl.opencl import known
+from mandelcl.opencl import naming
 from tests import posix
 
 # Completes a command line, then prints which modules were loaded for it.
@@ -72,17 +72,17 @@ class TestDevices:
     def test_completion_offers_the_devices_listed_last(self) -> None:
         kinds = ["cpu", "gpu", "accelerator", "all"]
         assert offered("render", "--device") == kinds
-        known.remember([known.Known("0:0", "A", "X"), known.Known("0:1", "B", "X")])
+        naming.remember([naming.Known("0:0", "A", "X"), naming.Known("0:1", "B", "X")])
         assert offered("tune", "--device") == ["0:0", "0:1", *kinds]
-        known.remember([known.Known("1:0", "C", "Y")])
+        naming.remember([naming.Known("1:0", "C", "Y")])
         assert offered("devices", "--device", incomplete="1") == ["1:0"]
         complete = BashComplete(cli, {}, "mandelcl", "_MANDELCL_COMPLETE")
         assert complete.get_completions(["render", "--device"], "1")[0].help == "C (Y)"
 
     @pytest.mark.parametrize("payload", [b"", b"{", b"3", b"[3]", b'[["0:0"]]', b"[" * 100_000])
     def test_completion_ignores_invalid_cached_devices(self, payload: bytes) -> None:
-        cache.write(known._KIND, known._KEY, payload)
-        assert known.known() == []
+        cache.write(naming._KIND, naming._KEY, payload)
+        assert naming.known() == []
 
     @pytest.mark.usefixtures("usable")
     def test_device_list_is_cached(self) -> None:
@@ -90,7 +90,7 @@ class TestDevices:
         command = [sys.executable, "-m", "mandelcl", "devices", "--no-self-test", "--json"]
         done = subprocess.run(command, env=environment, capture_output=True, check=True)
         rows = json.loads(done.stdout)["devices"]
-        assert known.known() == [(row["spec"], row["name"], row["platform"]) for row in rows]
+        assert naming.known() == [(row["spec"], row["name"], row["platform"]) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_bash_splits_words_at_colons(words: list[str], cursor: int, expected: tu
 def test_in_a_real_bash(typed: str, completed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The line after a Tab, as bash itself then has it."""
     monkeypatch.setenv("MANDELCL_CACHE", str(tmp_path / "cache"))
-    known.remember([known.Known("0:0", "A", "X"), known.Known("7:0", "B", "X")])
+    naming.remember([naming.Known("0:0", "A", "X"), naming.Known("7:0", "B", "X")])
     command = tmp_path / "mandelcl"
     command.write_text(f"#!{sys.executable}\nfrom mandelcl.__main__ import main\nmain()\n")
     command.chmod(0o755)

@@ -19,7 +19,7 @@ from mandelcl.files.paths import drafted
 from mandelcl.rendering.resuming import locked
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.store import BandStore
-from mandelcl.rendering.store_names import DRAFT
+from mandelcl.rendering.store import DRAFT
 from mandelcl.base.view import View
 
 def work(cancel):

@@ -26,8 +26,8 @@ from mandelcl.studies import (
     native,
     plots,
     rules,
+    scaling,
     scaling_devices,
-    scaling_native,
     variations,
     workgroup,
 )
@@ -71,7 +71,7 @@ def fewer_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     """The study of work-groups takes 4 of them, not 25, that of schedules a chunk or two, that of variations two."""
     monkeypatch.setattr(workgroup, "SIDES", (1, 16))
     monkeypatch.setattr(scaling_devices, "_CHUNKS", (3,))
-    monkeypatch.setattr(scaling_native, "_CHUNKS", (16,))
+    monkeypatch.setattr(scaling, "_CHUNKS", (16,))
     monkeypatch.setattr(variations, "CASES", variations.CASES[-2:])
 
 

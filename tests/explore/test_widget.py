@@ -21,7 +21,7 @@ from tests.explore.page import PATIENCE_S
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
-from mandelcl.explore.notebook import bundle, pages
+from mandelcl.explore.notebook import pages, widget
 from tests.explore.comm import CommPage, opened
 from tests.explore.kernel import running
 
@@ -195,7 +195,7 @@ def test_excess_pages_drop_the_longest_silent_one(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_bundle_is_the_page_s_own_modules() -> None:
-    text = bundle.bundle()
+    text = widget.bundle()
     values = json.loads(text.partition("const BUNDLE = ")[2].partition(";\n")[0])
     files = {path.removeprefix("/"): file.body.decode() for path, file in static_files().items()}
     before: set[str] = set()

@@ -17,7 +17,7 @@ from mandelcl.engine.variant import Variant, suited
 from mandelcl.files import cache as kept_things
 from mandelcl.files.cache import KINDS
 from mandelcl.numbers import by_name
-from mandelcl.opencl import known, preopen
+from mandelcl.opencl import naming, preopen
 from mandelcl.perturbation import kept
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground, environed
@@ -65,8 +65,8 @@ def _put(folder: Path, kind: str, key: str, payload: bytes, random: Random, forg
 
 
 def _devices(ground: Ground, put: Put, forged: bool) -> None:
-    says = put("devices", known._KEY)
-    found = known.known()
+    says = put("devices", naming._KEY)
+    found = naming.known()
     if not forged:
         require(not found or [*map(list, found)] == json.loads(says), "damaged devices")
     ground.accepted = bool(found)

@@ -24,9 +24,9 @@ def _traceback() -> None:
 
 def _leftover() -> None:
     """Have a draft stay where writing it has failed."""
-    from mandelcl.files import tempfiles
+    from mandelcl.files import leftovers
 
-    tempfiles.discard = lambda _draft: None  # type: ignore[assignment]
+    leftovers.discard = lambda _draft: None  # type: ignore[assignment]
 
 
 def _wrong() -> None:

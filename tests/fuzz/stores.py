@@ -19,8 +19,7 @@ from mandelcl.files import deflate
 from mandelcl.rendering import packing
 from mandelcl.rendering.band_layout import BandLayout
 from mandelcl.rendering.manifest import Manifest, _checksum
-from mandelcl.rendering.store import _HEAD, _MAGIC, BandStore
-from mandelcl.rendering.store_names import MANIFEST
+from mandelcl.rendering.store import _HEAD, _MAGIC, MANIFEST, BandStore
 from tests import posix
 from tests.fuzz import samples
 from tests.fuzz.devices import device

@@ -12,7 +12,7 @@ import pytest
 
 from mandelcl.base import processes
 from mandelcl.base.errors import FileError
-from mandelcl.files import paths, tempfiles
+from mandelcl.files import leftovers, paths
 from mandelcl.files.paths import drafted, flush_to_disk, replacing, require_writable
 from tests import posix
 from tests.host.files import names
@@ -132,7 +132,7 @@ def test_tempfiles_of_a_dead_process_are_removed(kind: str, tmp_path: Path) -> N
 @pytest.mark.skipif(not processes.own_name(), reason="a system that does not name its processes")
 @pytest.mark.parametrize("process", ["9" * 10, "9" * 20, "1" + "0" * 40, "٩" * 9, "0"])
 def test_tempfile_name_without_a_valid_pid_is_kept(process: str, tmp_path: Path) -> None:
-    draft = tempfiles.new_name(tmp_path / "a")
+    draft = leftovers.new_name(tmp_path / "a")
     foreign = draft.with_name(draft.name.replace(f"-{os.getpid()}", f"-{process}"))
     foreign.write_bytes(b"")
     replace_by(lambda draft: draft.write_bytes(b"whole"), tmp_path / "a")

@@ -1,6 +1,12 @@
 """The explorer as a widget (anywidget): the page's modules in the browser, the server's in this process."""
 
+import hashlib
+import json
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
 from typing import Any
 
 import traitlets
@@ -10,10 +16,16 @@ from mandelcl.base.errors import MandelclError
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.explore import places
-from mandelcl.explore.notebook.bundle import bundle
 from mandelcl.explore.notebook.pages import Pages
 from mandelcl.explore.pictures import assembled
+from mandelcl.explore.static_files import static_files
 from mandelcl.explore.workspace import Start
+
+_ENTRY = "widget.js"
+_WORKER = "paint_worker.js"
+_STYLE = "style.css"
+_IMPORT = re.compile(r'^import .* from "\./([^"]+)";$', re.MULTILINE)
+_LOADER = Path(__file__).with_name("loader.js")
 
 
 class Explorer(AnyWidget):
@@ -84,3 +96,25 @@ class Explorer(AnyWidget):
 
     def _hear(self, _widget: object, content: object, buffers: Sequence[bytes | memoryview]) -> None:
         self._pages.hear(content, buffers)
+
+
+@cache
+def bundle() -> str:
+    """Return a module whose default export is the explorer as a widget."""
+    files = {path.removeprefix("/"): file.body.decode() for path, file in static_files().items()}
+    modules = [[name, files[name]] for name in _in_order(files)]
+    digest = hashlib.sha256(json.dumps([modules, files[_STYLE]]).encode()).hexdigest()
+    values = {"digest": digest, "css": files[_STYLE], "modules": modules}
+    return f"const BUNDLE = {json.dumps(values)};\n{_LOADER.read_text(encoding='utf-8')}"
+
+
+def _in_order(files: dict[str, str]) -> list[str]:
+    """Return the modules that the widget takes, those that others import before these."""
+    imported: dict[str, list[str]] = {}
+    wanted = [_ENTRY, _WORKER]
+    while wanted:
+        name = wanted.pop()
+        if name not in imported:
+            imported[name] = _IMPORT.findall(files[name])
+            wanted += imported[name]
+    return list(TopologicalSorter(imported).static_order())
