@@ -89,7 +89,7 @@ def test_the_exit_code_is_1_only_where_a_device_of_both_got_worse(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, old: Document, code: int, said: str
 ) -> None:
     new = devices()
-    monkeypatch.setattr("mandelcl.cli.bench.measured", lambda *_arguments: new)
+    monkeypatch.setattr("mandelcl.cli.bench_tables.measured", lambda *_arguments: new)
     saved(folder / "old.json", old)
     result = run("bench", "devices", "--compare", "old.json")
     assert (result.code, said in result.err) == (code, True), result.err
@@ -158,7 +158,7 @@ def test_the_baseline_is_shipped_and_whole() -> None:
 
 
 def _placed(run: Run, monkeypatch: pytest.MonkeyPatch, own: Document, base: Document) -> Any:
-    monkeypatch.setattr("mandelcl.cli.bench.measured", lambda *_arguments: own)
+    monkeypatch.setattr("mandelcl.cli.bench_tables.measured", lambda *_arguments: own)
     monkeypatch.setattr("mandelcl.studies.versus.baseline", lambda _study: base)
     result = run("bench", "devices", "--versus")
     assert (result.code, result.err) == (0, "")
