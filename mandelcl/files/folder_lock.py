@@ -51,8 +51,8 @@ class FolderLock:
     @classmethod
     def _tried(cls, folder: Path, check: Callable[[], object], in_use: str, otherwise: str) -> Self:
         made = not os.path.lexists(folder)
-        folder.mkdir(exist_ok=True)
         try:
+            folder.mkdir(exist_ok=True)
             check()
             return cls(folder, _locked(folder / LOCK, in_use, otherwise), made)
         except BaseException:

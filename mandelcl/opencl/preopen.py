@@ -61,7 +61,7 @@ class _Opening:
 
 def _parsed(noted: bytes) -> tuple[str, int]:
     """Return the library and place that were noted; no library for anything else."""
-    with suppress(RecursionError, TypeError, ValueError):
+    with suppress(OverflowError, RecursionError, TypeError, ValueError):
         library, place = json.loads(noted)
         return str(library), int(place)
     return "", 0

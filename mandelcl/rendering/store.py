@@ -200,9 +200,11 @@ class BandStore:
         names = [path for path in self._entries() if is_band(path) or is_draft(path)]
         for path in (*names, self.folder / MANIFEST):
             remove(path)
-        self._lock.remove()
-        with suppress(OSError):  # somebody else's file is in it
-            self.folder.rmdir()
+        try:
+            self._lock.remove()
+        finally:
+            with suppress(OSError):  # somebody else's file is in it
+                self.folder.rmdir()
 
     def sweep(self) -> None:
         """Remove drafts that an earlier process left, and bands without a manifest; the caller holds the lock."""

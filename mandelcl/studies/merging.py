@@ -155,8 +155,9 @@ def _remarks(sources: Sequence[Source], rows: Sequence[Row]) -> Iterator[str]:
     for source in sources:
         lacking = [case for case in every if case not in cases[source.machine]]
         if lacking:
+            named = [cleaned(case, 60) for case in lacking]
             yield (
-                f"Machine {source.machine} lacks {len(lacking)} of {len(every)} cases: {listed(lacking)}. "
+                f"Machine {source.machine} lacks {len(lacking)} of {len(every)} cases: {listed(named)}. "
                 "Another --scale or --cap makes other cases; only rows of the same case are compared."
             )
     yield from _differences(rows, "number", "Rows in different numbers are not compared")

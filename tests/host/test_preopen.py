@@ -129,7 +129,9 @@ def test_an_unknown_library_is_not_opened(machine: Machine) -> None:
     assert machine.begin("render") == []
 
 
-@pytest.mark.parametrize("note", [b"", b"{", b"7", b'["/lib/libone.so"]', b'["/lib/libone.so", "x"]'])
+@pytest.mark.parametrize(
+    "note", [b"", b"{", b"7", b'["/lib/libone.so"]', b'["/lib/libone.so", "x"]', b'["/lib/libone.so", Infinity]']
+)
 def test_invalid_note_is_ignored(machine: Machine, tmp_path: Path, note: bytes) -> None:
     machine.begin("render")
     preopen.note(ONE, 0)

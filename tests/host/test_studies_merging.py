@@ -114,6 +114,12 @@ def test_machines_are_named_after_files_and_told_apart() -> None:
     assert [row.machine for row in result.rows if row.case == "x"] == ["a", "b", "a (2)"]
 
 
+def test_a_long_case_is_shortened_in_a_remark() -> None:
+    said = remarks(merged(a=table(planted("x"), planted("y" * 500)), b=table(planted("x"))))
+    assert "Machine b lacks 1 of 2 cases: yyy" in said
+    assert len(said) < 300
+
+
 def test_unmergeable_tables_are_refused() -> None:
     stopped = table(planted("x 32²"), planted("y", extra={"rounding": "fused"}), complete=False, version="0.2")
     found = merged(a=table(planted("x"), planted("y", extra={"rounding": "separate"})), b=stopped)
