@@ -115,7 +115,8 @@ def test_machines_are_named_after_files_and_told_apart() -> None:
 
 
 def test_a_long_case_is_shortened_in_a_remark() -> None:
-    said = remarks(merged(a=table(planted("x"), planted("y" * 500)), b=table(planted("x"))))
+    other = table(planted("x", 8.0), date="2026-02-02T00:00:00Z")
+    said = remarks(merged(a=table(planted("x"), planted("y" * 500)), b=other))
     assert "Machine b lacks 1 of 2 cases: yyy" in said
     assert len(said) < 300
 
