@@ -118,7 +118,7 @@ def test_a_long_case_is_shortened_in_a_remark() -> None:
     other = table(planted("x", 8.0), date="2026-02-02T00:00:00Z")
     said = remarks(merged(a=table(planted("x"), planted("y" * 500)), b=other))
     assert "Machine b lacks 1 of 2 cases: yyy" in said
-    assert len(said) < 300
+    assert "y" * 60 not in said
 
 
 def test_unmergeable_tables_are_refused() -> None:
