@@ -1,7 +1,7 @@
-"""The command line: parse, make a job, call, print. Nothing else in mandelcl prints or exits.
+"""The command line: parse the arguments, make a job, call the library, print. Nothing else in mandelcl prints or exits.
 
-Each command is a module of this package, imported when it is called. Modules of commands import what computes, and
-rich, only where they call it, so that `--help` needs neither numpy nor OpenCL.
+Each command is a module of this package and is imported when it is called. Command modules import the computing code
+and rich only where they call them, so `--help` needs neither numpy nor OpenCL.
 """
 
 import importlib
@@ -29,18 +29,18 @@ _COMMANDS = (
 
 
 def _summary(name: str) -> str:
-    """Return the first line of a command's help, read from its file: nine imports would take longer."""
+    """Return the first line of a command's help. It is read from the source file, which is faster than nine imports."""
     text = Path(__file__).with_name(f"{_module(name)}.py").read_text(encoding="utf-8")
     return text.partition("\ndef command(")[2].partition('"""')[2].partition("\n")[0].rstrip('"')
 
 
 def _module(name: str) -> str:
-    """Return the name of a command's module."""
+    """Return the name of the module that implements a command."""
     return name.replace("-", "_")
 
 
 class _Commands(click.Group):
-    """Commands that are imported when they are called."""
+    """A group that imports each command when it is called."""
 
     def list_commands(self, _context: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -57,20 +57,20 @@ class _Commands(click.Group):
         given = args[0] if args else ""
         if given not in _COMMANDS and not given.startswith("-"):
             near = alike(given, _COMMANDS)
-            question = f"did you mean {' or '.join(near)}?" if near else f"there is {', '.join(_COMMANDS)}"
+            question = f"did you mean {' or '.join(near)}?" if near else f"the commands are {', '.join(_COMMANDS)}"
             raise click.UsageError(f"no command {given!r}; {question}")
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, separated(command, rest) if command else rest
 
-    # What stops a process beside `interruptible`, as while modules are imported, click would tell with a blank line
-    # before it.
+    # A KeyboardInterrupt outside `interruptible`, for example during imports, must not reach click, which would print a
+    # blank line before its message.
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         for number, word in enumerate(args, 1):
-            if "\0" in word:  # as programs may give one that call this in their own process
-                raise click.UsageError(f"argument {number} has a NUL character, which nothing here has: {word!r}")
+            if "\0" in word:  # possible if a program calls this in its own process
+                raise click.UsageError(f"argument {number} contains a NUL character, which is never valid: {word!r}")
         try:
             return super().make_context(info_name, args, parent, **extra)
         except KeyboardInterrupt:
@@ -92,10 +92,10 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
-  mandelcl devices          what is here, and does it compute correctly?
+  mandelcl devices          list the devices and check that they compute correctly
   mandelcl render           the whole set, 1920x1080, to mandelbrot.png
   mandelcl render --at seahorse-valley -o valley.png
-  mandelcl render --help    all about pictures
+  mandelcl render --help    all options for pictures
 """,
 )
 @click.version_option(__version__, prog_name="mandelcl")
@@ -103,7 +103,7 @@ def cli() -> None:
     """Draw the Mandelbrot set on every OpenCL device, with the same bits from each."""
 
 
-# Words that people try, by the option that is meant.
+# Option names that people try, with the option that they mean.
 _MEANT = {
     "--aa": "--samples",
     "--angle": "--rotate",
@@ -141,7 +141,7 @@ _MEANT = {
 
 
 def _explain(error: click.ClickException) -> None:
-    """Print in a line what is wrong with the usage, and where help is."""
+    """Print one line that says what is wrong with the usage and which command shows help."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = error.format_message().rstrip(".")
     if isinstance(error, click.NoSuchOption):
@@ -154,9 +154,9 @@ def _explain(error: click.ClickException) -> None:
 
 
 def main() -> None:
-    """Run the command line; an error that the user can cure ends in one line and exit code 1; 2 for wrong usage."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's would start, and spin, for matrices of 3 x 3
-    with interrupts.Noted():  # raised in there, it would leave a stream that cannot write
+    """Run the command line. Print one line per error; exit with 1 for a failure and with 2 for wrong usage."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads that spin, for 3 x 3 matrices
+    with interrupts.Noted():  # an interrupt raised here would leave a broken stream
         standard_output.open_closed()
         standard_output.accept_all()
     interrupts.raise_unheeded()
@@ -165,7 +165,7 @@ def main() -> None:
 
         completion.prepare()
     try:
-        code = cli(standalone_mode=False)  # None, or that of --help
+        code = cli(standalone_mode=False)  # None, or the exit code of --help
         sys.exit(code)
     except click.ClickException as error:
         _explain(error)
@@ -191,9 +191,9 @@ _NUMBER = re.compile(r"[+-]?\.?\d")
 
 
 def separated(command: click.Command, arguments: Sequence[str]) -> list[str]:
-    """Return a command's arguments with `RE,IM` as two of them, where an option takes two, and so for any number.
+    """Return a command's arguments with `RE,IM` split in two if the option takes two values (or N values, in general).
 
-    A text stays whole where a number comes after it, as in `--center 0,5 1`: that comma separates nothing.
+    An argument stays whole if another number follows it, as in `--center 0,5 1`: that comma is not a separator.
     """
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     numbers = {name: option.nargs for option in options if option.nargs > 1 for name in option.opts}
@@ -203,7 +203,7 @@ def separated(command: click.Command, arguments: Sequence[str]) -> list[str]:
         if name not in numbers:
             continue
         end = k + 1
-        while end < len(words) and (not text or text.endswith(",")):  # "RE, IM" without quotes is two words
+        while end < len(words) and (not text or text.endswith(",")):  # "RE, IM" without quotes arrives as two words
             text, end = text + words[end], end + 1
         parts = [part.strip() for part in text.split(",")]
         if len(parts) == numbers[name] and not any(map(_NUMBER.match, words[end : end + 1])):

@@ -38,20 +38,24 @@ Examples:
 @click.option("--list", "listing", is_flag=True, help="List the studies.")
 @device_option
 @click.option("--repeat", type=click.IntRange(min=1), default=10, metavar="N", help="Timed runs per row. [default: 10]")
-@click.option("--scale", default="1", metavar="S", help="Scale the sides of all pictures, as 1/8. [default: 1]")
 @click.option(
-    "--cap", type=click.IntRange(min=2), metavar="N", help="Limit all iteration caps to N. [with --kernel: the cap]"
+    "--scale", default="1", metavar="S", help="Scale the sides of all pictures, for example 1/8. [default: 1]"
+)
+@click.option(
+    "--cap", type=click.IntRange(min=2), metavar="N", help="Lower all iteration limits to N. [with --kernel: the limit]"
 )
 @click.option(
     "--patience",
     type=click.FloatRange(min=0, min_open=True),
     default=PATIENCE_S,
     metavar="S",
-    help="Seconds a row may take: longer runs are skipped, and repeats stop in time. [default: 30]",
+    help="Seconds per row: longer runs are skipped, and repeats end early. [default: 30]",
 )
 @click.option("--json", "json_path", type=completion.FILE, metavar="FILE", help="Write the table as JSON.")
 @click.option("--csv", "csv_path", type=completion.FILE, metavar="FILE", help="Write the table as CSV.")
-@click.option("--markdown", "markdown_path", type=completion.FILE, metavar="FILE", help="Write a page in Markdown.")
+@click.option(
+    "--markdown", "markdown_path", type=completion.FILE, metavar="FILE", help="Write the table as a Markdown page."
+)
 @click.option(
     "--plot",
     "plot_path",
@@ -59,12 +63,12 @@ Examples:
     metavar="FILE",
     help="Draw the study: .png, .svg or .pdf. [needs the extra plot]",
 )
-@click.option("--pictures", "folder", metavar="FOLDER", help="Draw the study's pictures there. [precision]")
+@click.option("--pictures", "folder", metavar="FOLDER", help="Save the study's pictures here. [only for precision]")
 @trace_option
 @click.option("--compare", "old_path", type=completion.FILE, metavar="OLD.json", help="Compare with an older table.")
-@click.option("--merge", "merging", is_flag=True, help="Make one table of several that --json wrote; measure nothing.")
-@click.option("--versus", is_flag=True, help="Say where the devices stand among those measured elsewhere.")
-@click.option("--wide", is_flag=True, help="Show all columns, however narrow the terminal is.")
+@click.option("--merge", "merging", is_flag=True, help="Merge tables written by --json. Nothing is measured.")
+@click.option("--versus", is_flag=True, help="Compare the devices with published measurements.")
+@click.option("--wide", is_flag=True, help="Show all columns, even if they do not fit the terminal.")
 @bench_kernel.kernel_options
 def command(
     names: tuple[str, ...],
@@ -88,20 +92,22 @@ def command(
 ) -> None:
     """Time the devices, and repeat published experiments.
 
-    Each row is one case on one device; all devices are timed unless --device names some. Counts are validated before
-    anything is timed, and the first run is discarded. A device that fails, or cannot do a case, gets a row that says
-    why. Files are updated row by row, so an interrupt loses nothing that was measured.
+    Each row is one case on one device. All devices are timed unless you name some with --device. Counts are validated
+    before anything is timed, and the first run is discarded. If a device fails or cannot run a case, its row says why.
+    Files are updated after each row, so an interrupt loses no measurement.
 
-    With --merge, tables of one study from several machines become one, with a row for each machine's device and its
-    time over the best of the case. Machines are named after the files.
+    --merge combines tables of one study from several machines. Each device of each machine gets a row, with its time
+    relative to the best of the case. Machines are named after the files.
 
-    The exit code is 1 if a device has wrong counts and, with --compare, if anything is worse than in the older table.
-    What only one of the tables has is listed, but is not worse. --trace records what the devices and the host did when,
-    which takes a little time itself.
+    The exit code is 1 if a device has wrong counts or, with --compare, if anything is slower than in the older table.
+    Rows that only one table has are listed but do not count as slower. --trace records what the devices and the host
+    did over time, which adds a small overhead.
 
-    With --kernel a kernel of your own is run, in a process of its own, beside mandelcl's: compared in every pixel, its
-    first difference and its faults explained, and timed. docs/studies/your-kernel.md says what it is given and must do.
-    The exit code is 1 if its counts are wrong or it fails.
+    --kernel runs a kernel of your own in a separate process and compares it with mandelcl's: every pixel is checked,
+    the
+    first difference and known mistakes are explained, and the kernel is timed. docs/studies/your-kernel.md describes
+    its
+    arguments and what it must compute. The exit code is 1 if its counts are wrong or it fails.
     """
     kernels = bench_kernel.KernelOptions.of(**own)
     if kernels.example is not None:
@@ -120,7 +126,7 @@ def command(
     if merging:
         _refuse_measuring()
         if len(names) < 2:
-            raise click.UsageError("--merge takes two tables or more, as in `mandelcl bench --merge A.json B.json`")
+            raise click.UsageError("--merge needs at least two tables, as in `mandelcl bench --merge A.json B.json`")
         files.check(None)
         bench_tables.merge(names, files, old_path, wide)
         return
@@ -150,7 +156,7 @@ def command(
 
 
 def _list() -> None:
-    """Print the studies, a line each; on a terminal as wide as it is."""
+    """Print the studies, one line each, cut to the width of a terminal."""
     width = max(map(len, STUDIES))
     for name, summary in STUDIES.items():
         line = f"{name:{width}}  {summary}"
@@ -161,16 +167,16 @@ def _list() -> None:
 
 
 def _study(names: tuple[str, ...]) -> "Study":
-    """Return the study that is to be run."""
+    """Return the study to run."""
     if not names:
         raise click.UsageError("name a STUDY, or a kernel with --kernel; `mandelcl bench --list` lists the studies")
     if len(names) > 1:
-        raise click.UsageError("one STUDY at a time; to make one table of several files, add --merge")
+        raise click.UsageError("give one STUDY at a time; to merge several tables, add --merge")
     return find_study(names[0])
 
 
 def _refuse_measuring() -> None:
-    """Raise click.UsageError where an option is given that says how to measure."""
+    """Raise click.UsageError if an option that controls measuring is given."""
     context = click.get_current_context()
     for name in ("devices", "repeat", "scale", "cap", "patience", "folder", "trace", "versus"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:

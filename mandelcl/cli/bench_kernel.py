@@ -1,4 +1,4 @@
-"""`mandelcl bench --kernel`: the options of a kernel of the user's own, and what is printed about it."""
+"""`mandelcl bench --kernel`: options for a kernel of the user's own, and the printed explanation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-# All of the set and not symmetrical, so that a picture upside down shows; no usual work-group divides the size.
+# The view holds the whole set but is not symmetric, so an upside-down picture is detected. No usual work-group size
+# divides the picture's size.
 _CENTER, _ZOOM, _SIZE = ("-0.7", "0.2"), "4/3", "1001x751"
 
 _OPTIONS = (
@@ -35,7 +36,7 @@ _OPTIONS = (
         metavar="FILE.cl",
         help=f"Run a kernel of your own, or an example: {', '.join(shipped.EXAMPLES)}. May be repeated.",
     ),
-    click.option("--example", type=click.Choice(shipped.EXAMPLES), help="Print an example of a kernel, and end."),
+    click.option("--example", type=click.Choice(shipped.EXAMPLES), help="Print an example kernel and exit."),
     click.option("--at", metavar="NAME", shell_complete=completion.places, help="A named place. [with --kernel]"),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [with --kernel]"),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
@@ -44,7 +45,7 @@ _OPTIONS = (
     click.option(
         "--number",
         type=click.Choice(["auto", "float", "double"]),
-        help="What `real` is. [with --kernel; default: float where that resolves the view]",
+        help="What `real` is. [with --kernel; default: float if it resolves the view]",
     ),
     click.option(
         "--rounding",
@@ -54,21 +55,21 @@ _OPTIONS = (
     click.option(
         "--local",
         metavar="CxR",
-        help=f"Work-items of a work-group. [with --kernel; default: {shipped.LOCAL[0]}x{shipped.LOCAL[1]}]",
+        help=f"Work-items per work-group. [with --kernel; default: {shipped.LOCAL[0]}x{shipped.LOCAL[1]}]",
     ),
-    click.option("--items", metavar="CxR", help="Work-items in all. [with --kernel; default: one a pixel]"),
-    click.option("--check", is_flag=True, help="Run a small picture in Oclgrind as well. [with --kernel]"),
+    click.option("--items", metavar="CxR", help="Work-items in total. [with --kernel; default: one per pixel]"),
+    click.option("--check", is_flag=True, help="Also run a small picture in Oclgrind. [with --kernel]"),
 )
 
 
 def kernel_options(function: _F) -> _F:
-    """Add the options of kernels of the user's own."""
+    """Add the options for the user's own kernels."""
     return with_options(_OPTIONS, function)
 
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """The options as given; None, or nothing, for those left out."""
+    """The options as given. An option that was left out is None or empty."""
 
     kernel: tuple[str, ...]
     example: str | None
@@ -85,26 +86,26 @@ class KernelOptions:
 
     @classmethod
     def of(cls, **values: Any) -> "KernelOptions":
-        """Return the options as click gives them."""
+        """Return the options from click's keyword arguments."""
         return cls(**{f"{name}_" if name == "check" else name: value for name, value in values.items()})
 
     def print_example(self) -> None:
-        """Print the example that was asked for."""
+        """Print the requested example."""
         assert self.example is not None
         click.echo(shipped.example(self.example), nl=False)
 
     def require_sense(self, names: tuple[str, ...]) -> None:
-        """Raise click.UsageError for studies or tables beside a kernel, and for options that nothing here uses."""
+        """Raise click.UsageError for studies or tables together with a kernel, and for options that have no effect."""
         if self.kernel and names:
             raise click.UsageError(f"--kernel runs kernels of your own; leave {names[0]!r} out")
         given = [
             field.name.rstrip("_") for field in fields(self) if field.name != "kernel" and getattr(self, field.name)
         ]
         if given and not self.kernel:
-            raise click.UsageError(f"--{given[0]} goes with --kernel FILE.cl")
+            raise click.UsageError(f"--{given[0]} needs --kernel FILE.cl")
 
     def study(self, scale: Fraction, cap: int | None) -> "Study":
-        """Return the study of the kernels; raises FileError or InvalidInputError where the options make none."""
+        """Return the study of the kernels. Raises FileError or InvalidInputError if the options are invalid."""
         from mandelcl.lab.own_kernel import contract
         from mandelcl.lab.own_kernel.study import OwnKernels
 
@@ -112,7 +113,7 @@ class KernelOptions:
         names = [kernel.name for kernel in kernels]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise InvalidInputError(f"two kernels are called {twice}; give each file a name of its own")
+            raise InvalidInputError(f"two kernels are called {twice}; rename one of the files")
         return OwnKernels(kernels, self._job(scale, cap), self._shape(), self._simulator()).study()
 
     def _job(self, scale: Fraction, cap: int | None) -> "Job":
@@ -146,7 +147,7 @@ class KernelOptions:
             formula=None,
             julia=None,
         ).job(planes=())
-        return replace(job, auto_iterations=False)  # a bench has the work that its options say
+        return replace(job, auto_iterations=False)  # a benchmark computes exactly what its options say
 
     def _shape(self) -> "LaunchShape":
         from mandelcl.lab.own_kernel.trial import LaunchShape
@@ -158,7 +159,9 @@ class KernelOptions:
         )
         for size, option in ((local, "--local"), (items, "--items")):
             if size is not None and not 0 < size[0] * size[1] < 1 << 31:
-                raise InvalidInputError(f"{option} {size[0]}x{size[1]} is no number of work-items to launch")
+                raise InvalidInputError(
+                    f"{option} {size[0]}x{size[1]} cannot be launched; give 1 to 2147483647 work-items"
+                )
         return LaunchShape(local, items)
 
     def _simulator(self) -> Path | None:
@@ -171,9 +174,9 @@ class KernelOptions:
 
 
 def explain(rows: Sequence["Row"]) -> bool:
-    """Print what is wrong with kernels, once for all devices with the same to say.
+    """Print what is wrong with the kernels, once for all devices with the same explanation.
 
-    Returns whether anything is wrong, or no kernel could be run.
+    Returns True if anything is wrong, or if no kernel could be run.
     """
     from mandelcl.lab.own_kernel.study import failed, passed
 

@@ -1,4 +1,4 @@
-"""A study's run for `mandelcl bench`, row by row into the user's files, and tables of its results."""
+"""Run a study for `mandelcl bench`: write each row to the user's files, and print tables of the results."""
 
 import datetime
 import sys
@@ -26,20 +26,20 @@ from mandelcl.version import __version__
 
 
 class Files:
-    """The files that the user asked for."""
+    """The output files that the user named."""
 
     def __init__(self, *paths: str | None) -> None:
         self._json, self._csv, self._markdown, self._plot = paths
 
     def check(self, trace: str | None) -> None:
-        """Raise FileError if one of them, or the trace, cannot be written; leaves nothing behind."""
+        """Raise FileError if one of them, or the trace, cannot be written. Leaves no file behind."""
         files = (self._json, self._csv, self._markdown, self._plot, trace)
         require_writable(*(path for path in files if path is not None))
         if self._plot is not None:
             plots.require(self._plot)
 
     def write(self, result: Document) -> None:
-        """Write the tables as they are now."""
+        """Write the current tables."""
         if self._json is not None:
             document.write(self._json, result.to_json())
         if self._csv is not None:
@@ -54,9 +54,9 @@ class Files:
 
 
 def checked_folder(study: Study, folder: str | None) -> Path | None:
-    """Return the folder for a study's pictures, if one is asked for.
+    """Return the folder for a study's pictures, or None if --pictures is not given.
 
-    Raises InvalidInputError where the study has none, FileError where nothing can be written there.
+    Raises InvalidInputError if the study draws no pictures, and FileError if the folder cannot be written to.
     """
     if folder is None:
         return None
@@ -67,7 +67,7 @@ def checked_folder(study: Study, folder: str | None) -> Path | None:
 
 
 def present(result: Document, wide: bool) -> None:
-    """Print a table, what it shows in words, and on standard error what a merged one says of its parts."""
+    """Print a table and its summary in words; notes on the parts of a merged table go to standard error."""
     show(*result.table(), wide)
     if conclusions := result.conclusions():
         click.echo("\n" + "\n".join(conclusions))
@@ -76,7 +76,7 @@ def present(result: Document, wide: bool) -> None:
 
 
 def compare(old: Document, new: Document, wide: bool) -> None:
-    """Print the ratios; exit with code 1 if anything got worse."""
+    """Print the ratios; exit with code 1 if anything got slower."""
     found = changes.between(old, new)
     click.echo("")
     show(*changes.table(found.changes), wide)
@@ -85,11 +85,11 @@ def compare(old: Document, new: Document, wide: bool) -> None:
     date = old.date or "an unknown day"
     if not found.compared:
         common = "no case is in both tables" if found.shared else "neither a case nor a device is in both tables"
-        say(f"mandelcl: {common}; another --scale or --cap makes other cases")
+        say(f"mandelcl: {common}; a different --scale or --cap makes different cases")
     elif not found.shared:
         say(
-            "mandelcl: no device is in both tables, so each case's best row is put beside the best of "
-            f"{date}; nothing is called worse"
+            "mandelcl: no device is in both tables, so each case's best row is compared with the best of "
+            f"{date}; nothing is reported as worse"
         )
     elif not found.worse:
         say(f"mandelcl: nothing got worse than on {date}")
@@ -98,7 +98,7 @@ def compare(old: Document, new: Document, wide: bool) -> None:
 
 
 def place(run: Document, base: Document, wide: bool) -> None:
-    """Print where the devices of a run stand among those of a baseline."""
+    """Print how the devices of a run compare with those of a baseline."""
     found = versus.standing(run, base)
     click.echo("")
     if found.lines:
@@ -109,7 +109,7 @@ def place(run: Document, base: Document, wide: bool) -> None:
 
 
 def merge(paths: Sequence[str], files: Files, old_path: str | None, wide: bool) -> None:
-    """Merge tables into one, write it to the files, print it, and compare it with an older one."""
+    """Merge tables into one, write it to the files, print it, and compare it with an older table."""
     tables = list(zip(merging.machine_names(paths), map(reading.read, paths), strict=True))
     result, left_out = merging.merged(tables, *origin(), __version__)
     old = reading.read(old_path, result.study) if old_path is not None else None
@@ -123,7 +123,7 @@ def merge(paths: Sequence[str], files: Files, old_path: str | None, wide: bool) 
 
 
 def origin() -> tuple[str, str]:
-    """Return the command line as the user wrote it, and the time, UTC, ISO 8601."""
+    """Return the command line as the user wrote it, and the UTC time in ISO 8601."""
     time = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return cleaned(command_line(["mandelcl", *sys.argv[1:]]), 2000), time
 
@@ -131,8 +131,8 @@ def origin() -> tuple[str, str]:
 def measured(study: Study, options: Bench, specs: Sequence[str], files: Files, wide: bool) -> Document:
     """Run a study on the devices that `specs` names, write its files, print its table, and return it.
 
-    `options` is a Bench without devices. Ctrl-C ends the run early: what was measured is written and returned, not
-    `complete`.
+    `options` is a Bench without devices. Ctrl-C ends the run early: the rows measured so far are written and returned,
+    and the table is not marked `complete`.
     """
     line, began = origin()
     rows: list[Row] = []

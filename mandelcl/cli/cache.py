@@ -15,12 +15,13 @@ Examples:
   mandelcl cache --clear
 """,
 )
-@click.option("--clear", "clearing", is_flag=True, help="Remove all of it, what `tune` found, too.")
+@click.option("--clear", "clearing", is_flag=True, help="Remove everything, including the results of `tune`.")
 def command(clearing: bool) -> None:
-    """Show or clear what is remembered between runs.
+    """Show or clear the cache.
 
-    It lies in one folder: built kernels, test results, choices, tuned shapes, reference orbits. MANDELCL_CACHE names
-    another folder, or is `off`. Caches that runtimes keep of their own are named, and never touched.
+    One folder holds built kernels, test results, device choices, tuned kernel shapes and reference orbits. Set
+    MANDELCL_CACHE to another folder, or to `off` to disable the cache. Caches that OpenCL runtimes keep themselves are
+    listed but never changed.
     """
     from mandelcl.opencl.caches import runtimes_caches
 
@@ -30,14 +31,14 @@ def command(clearing: bool) -> None:
         say(f"mandelcl: {complaint}")
     if root is None:
         if not complaints:
-            click.echo("The cache is switched off; MANDELCL_CACHE says so.")
+            click.echo("The cache is off because MANDELCL_CACHE is set to off.")
     elif clearing:
         _clear()
     else:
         _show()
     others = runtimes_caches()
     if others and not clearing:
-        click.echo("\nRuntimes keep caches of their own, which mandelcl leaves alone:")
+        click.echo("\nOpenCL runtimes keep their own caches, which mandelcl does not change:")
         for name, folder in others:
             click.echo(f"  {name:7}  {folder}")
 
@@ -54,7 +55,7 @@ def _clear() -> None:
     before = cache.contents()
     cache.clear()
     if cache.contents():
-        raise FileError(f"not all of the cache could be removed from {cache.folder()}", cache.folder())
+        raise FileError(f"some files of the cache in {cache.folder()} could not be removed", cache.folder())
     files, size = _sums(before)
     click.echo(f"Removed {files} files, {_size(size)}, from {cache.folder()}")
 

@@ -28,12 +28,12 @@ Examples:
 def command(scheduler: str, devices: tuple[str, ...]) -> None:
     """Lend this machine's devices to a Dask cluster.
 
-    For each device one Dask worker registers with the scheduler at ADDRESS, once the device has passed its self-test:
-    for each that --device names, else for each GPU, else for the fastest device. A worker that ends, or loses its
-    scheduler, is started again. Ctrl-C ends it.
+    One Dask worker per device registers with the scheduler at ADDRESS, after the device has passed its self-test. The
+    devices are those that you name with --device, otherwise all GPUs, otherwise the fastest device. A worker that ends
+    or loses its scheduler is restarted. Press Ctrl-C to stop.
 
-    Whoever reaches a Dask scheduler over tcp:// can run programs on all its workers. Use a private network, or tls://
-    with Dask's own settings.
+    Anyone who can reach a Dask scheduler over tcp:// can run programs on all its workers. Use a private network, or
+    tls:// with Dask's own security settings.
     """
     interruptible(lambda cancel: _serve(scheduler, devices, cancel))
 
@@ -46,7 +46,7 @@ def _serve(scheduler: str, devices: tuple[str, ...], cancel: "threading.Event") 
     from mandelcl.engine import choose
 
     if not SchedulerAddress.parse(scheduler).scheduler:
-        raise InvalidInputError("a worker joins the cluster of a scheduler, tcp://HOST:8786, not one of its own")
+        raise InvalidInputError("a worker needs the address of a scheduler, like tcp://HOST:8786, not local")
     require_dask()
     named = choose.matching(devices)
     count = len(named if devices else [device for device in named if device.type == "gpu"]) or 1
@@ -55,7 +55,7 @@ def _serve(scheduler: str, devices: tuple[str, ...], cancel: "threading.Event") 
         supervisor.join(scheduler, None)
         while not cancel.wait(_TICK_S):
             if supervisor.given_up:
-                raise DeviceError("no device can take part")
+                raise DeviceError("no device can join the cluster")
     finally:
         supervisor.close()
     raise CancelledError("stopped")

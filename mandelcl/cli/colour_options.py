@@ -1,4 +1,4 @@
-"""Options that make a colouring, and the colouring that they make."""
+"""The options that describe a colouring, and the colouring made from them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -14,7 +14,7 @@ from mandelcl.colour.effects import EFFECTS, effect_named
 from mandelcl.colour.samples import AUTO
 from mandelcl.core.locations import Location
 
-if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
+if TYPE_CHECKING:  # modules that need numpy are imported where they are used, never for --help
     from mandelcl.colour.colour import Colouring
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -24,19 +24,21 @@ _PALETTE_OPTIONS = (
         "--palette",
         metavar="PALETTE",
         shell_complete=completion.palettes,
-        help=f"{', '.join(PALETTES)}; a file ({', '.join(PALETTE_SUFFIXES)}; FILE.ugr#NAME is one of several), "
-        f"cmap:NAME of the library cmap, or colours like #03071e,#ffba08. [default: the place's, or {DEFAULT_PALETTE}]",
+        help=f"{', '.join(PALETTES)}; a file ({', '.join(PALETTE_SUFFIXES)}; FILE.ugr#NAME picks one of several), "
+        "cmap:NAME of the library cmap, or colours like #03071e,#ffba08. [default: the location's, or "
+        f"{DEFAULT_PALETTE}]",
     ),
     click.option(
         "--cycle",
         type=float,
         metavar="LENGTH",
-        help="A turn of the palette, in counts, or in units of --transfer.",
+        help="The length of one palette cycle, in counts or in units of --transfer.",
     ),
     click.option(
         "--transfer",
         type=click.Choice(TRANSFERS),
-        help="What turns the palette: a root or the log of 8+n, or the count n. [default: root4; linear with --cycle]",
+        help="What advances the palette: a root or the log of 8+n, or the count n. [default: root4; linear with "
+        "--cycle]",
     ),
     click.option(
         "--equalise",
@@ -44,21 +46,25 @@ _PALETTE_OPTIONS = (
         is_flag=False,
         flag_value=1.0,
         metavar="[STRENGTH]",
-        help="Lay the palette evenly over the picture's counts, wholly (1) or in part; 0 for not at all.",
+        help="Histogram equalisation: full at 1, partial below, off at 0.",
     ),
-    click.option("--offset", type=float, metavar="PHASE", help="Where the palette begins, in turns."),
-    click.option("--inside", metavar="COLOUR", help="The colour of the set, like white or 402030."),
+    click.option("--offset", type=float, metavar="PHASE", help="The phase at which the palette begins, in cycles."),
+    click.option("--inside", metavar="COLOUR", help="The colour of the set itself, like white or 402030."),
 )
 _PIXEL_OPTIONS = (
-    click.option("--depth", type=click.Choice(["8", "16"]), help="Bits a channel. [default: 8; 16 with --height-map]"),
-    click.option("--dither/--no-dither", default=None, help="Spread what rounding loses over neighbouring pixels."),
-    click.option("--transparent-inside/--opaque-inside", default=None, help="Leave the set out of the picture."),
     click.option(
-        "--height-map", metavar="PLANE", help="Draw a plane (counts, smooth, …) in grey, no colours; `none`: colours."
+        "--depth", type=click.Choice(["8", "16"]), help="Bits per channel. [default: 8; 16 with --height-map]"
+    ),
+    click.option("--dither/--no-dither", default=None, help="Diffuse rounding errors over neighbouring pixels."),
+    click.option("--transparent-inside/--opaque-inside", default=None, help="Make the set itself transparent."),
+    click.option(
+        "--height-map",
+        metavar="PLANE",
+        help="Draw a plane (counts, smooth, …) in grey instead of colours; `none`: off.",
     ),
 )
 _EFFECT_OPTIONS = tuple(
-    click.option(f"--{name}", metavar=listed.metavar, help=f"{listed.summary} `none` leaves it out.")
+    click.option(f"--{name}", metavar=listed.metavar, help=f"{listed.summary} `none`: off.")
     for name, listed in EFFECTS.items()
 )
 
@@ -66,24 +72,24 @@ _EFFECT_OPTIONS = tuple(
 samples_option = click.option(
     "--samples",
     metavar="N|auto",
-    help="Antialiasing: each pixel is the mean of N samples, which takes N times as long; auto: of up to 16, where "
-    "neighbours differ. [default: 1]",
+    help="Antialiasing: each pixel is the mean of N samples, which takes N times as long. auto: up to 16 samples, only "
+    "where neighbours differ. [default: 1]",
 )
 
 
 def colour_options(function: _F) -> _F:
-    """Add the options that make a colouring."""
+    """Add the options that describe a colouring."""
     return with_options((*_PALETTE_OPTIONS, *_PIXEL_OPTIONS, *_EFFECT_OPTIONS), function)
 
 
 def film_colour_options(function: _F) -> _F:
-    """Add the options that make the colouring of a film, whose frames have 8 bits a channel."""
+    """Add the options that describe the colouring of a film. Its frames have 8 bits per channel."""
     return with_options((*_PALETTE_OPTIONS, *_EFFECT_OPTIONS), function)
 
 
 @dataclass(frozen=True, slots=True)
 class ColourOptions:
-    """The options of a colouring as given; None for those left out."""
+    """The options of a colouring as given. An option that was left out is None."""
 
     palette: str | None
     cycle: float | None
@@ -100,7 +106,7 @@ class ColourOptions:
 
     @classmethod
     def taken_from(cls, values: dict[str, Any]) -> "ColourOptions":
-        """Return the options among those that click gives, and take them out of these."""
+        """Pop these options from click's values and return them."""
         texts = {name: values.pop(name.replace("-", "_")) for name in EFFECTS}
         effects = {name: text for name, text in texts.items() if text is not None}
         names = [field.name for field in fields(cls) if field.name != "effects"]
@@ -113,9 +119,10 @@ class ColourOptions:
         notice: Say = say,
         base: "Colouring | None" = None,
     ) -> "Colouring":
-        """Return the colouring that the options name; what they leave out is the place's, the picture's or `base`'s.
+        """Return the colouring that the options describe.
 
-        What of another program's colours is not taken over goes to `notice`, a line each, unless --palette is given.
+        Options that were left out keep the value of the location, the picture or `base`.
+        If colours of another program cannot be converted, a line for each goes to `notice`, unless --palette is given.
         """
         from mandelcl.colour.palettes import find_palette, read_colour
 
@@ -139,7 +146,7 @@ class ColourOptions:
             changes |= {"height": plane, "span": ()}
             changes.setdefault("depth", 16 if plane else 8)
         if self.transfer is not None:
-            changes.setdefault("cycle", None)  # that of the place or picture may be in other units
+            changes.setdefault("cycle", None)  # the location's or picture's cycle may be in other units
         if self.equalise is not None:
             changes |= {"equalise": self.equalise or None, "knots": ()}
         if self.effects:
@@ -153,13 +160,13 @@ class ColourOptions:
 
 
 def _samples(text: str | None) -> int | str | None:
-    """Return a number of samples, or auto; None where there is none."""
+    """Return a number of samples, "auto", or None if the option was left out."""
     if text is None or text == AUTO:
         return text
     try:
         return int(text)
     except ValueError:
-        raise click.UsageError(f"--samples takes a number or auto, not {text[:40]!r}") from None
+        raise click.UsageError(f"--samples must be a number or auto, not {text[:40]!r}") from None
 
 
 def _base(location: Location | None, like: str | None, notice: Say) -> "Colouring":

@@ -27,7 +27,12 @@ Examples:
 @click.argument("a", type=completion.FILE)
 @click.argument("b", type=completion.FILE)
 @click.option(
-    "-o", "--output", "path", type=completion.FILE, metavar="DIFF.png", help="Draw where they differ, white on black."
+    "-o",
+    "--output",
+    "path",
+    type=completion.FILE,
+    metavar="DIFF.png",
+    help="Draw the differing pixels, white on black.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(a: str, b: str, path: str | None, as_json: bool) -> None:
@@ -35,9 +40,10 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
 
     Fields (.npz) are compared by their counts, pictures (.png, .ppm) by their colours.
 
-    Where they differ and their jobs do, too, it says what the jobs have different and how to draw the same job twice.
+    If the results differ and their jobs differ too, the command lists the differences of the jobs and says how to draw
+    the same job twice.
 
-    Exit code 0: the same; 1: the same job, but different results; 2: they cannot be compared, or are of different jobs.
+    Exit code 0: the same; 1: the same job, but different results; 2: they cannot be compared, or their jobs differ.
     """
     from mandelcl.files import output
     from mandelcl.files.comparison import compare
@@ -47,7 +53,7 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
         if path is not None:
             output.check_writable(path)
             if target(path) in (target(a), target(b)):
-                raise FileError(f"{path} is one of the two that are compared; choose another for the drawing", path)
+                raise FileError(f"{path} is one of the files to compare; choose another name for the output", path)
         result = compare(a, b)
         if path is not None:
             output.write(path, None, Picture.from_pixels(result.drawing()))
@@ -56,7 +62,7 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
         sys.exit(2)
     try:
         _show(result, as_json)
-    except OSError as error:  # what cannot be said is neither "the same" nor "different"
+    except OSError as error:  # if the verdict cannot be printed, the exit code must claim neither result
         if not standard_output.refuses(error):
             raise
         standard_output.give_up(error, 2)
@@ -69,7 +75,7 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
 def _other_job(result: "Comparison", a: str, b: str) -> str:
     values = [name if one == "one" else f"{name} {one}, {other}" for name, (one, other) in result.jobs.items()]
     command = command_line(["mandelcl", "render", "--like", a, "-o", b])
-    return f"these are not of the same job: {'; '.join(values)}; draw the second like the first: {command}"
+    return f"the jobs differ: {'; '.join(values)}; to draw the second like the first: {command}"
 
 
 def _show(result: "Comparison", as_json: bool) -> None:

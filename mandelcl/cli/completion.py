@@ -1,8 +1,7 @@
-"""What the shell offers after an option: places, palettes, devices and the like, from what opens no runtime.
+"""Shell completion of option values: locations, palettes, devices and so on. It opens no OpenCL runtime.
 
-bash takes a word with a colon, such as `0:1` or `fixed:4`, for several: it splits words at the characters of
-COMP_WORDBREAKS, the colon among them. So its words are joined again, and what it is offered begins behind the last
-colon, which it keeps.
+bash splits words at the characters of COMP_WORDBREAKS, which include the colon of words like `0:1` or `fixed:4`. This
+module joins the words again and offers only the part behind the last colon, because bash keeps what stands before it.
 """
 
 import os
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def places(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the named places that begin so."""
+    """Return the named locations with this prefix."""
     from mandelcl.core.locations import LOCATIONS
 
     return _items({place.name: place.description for place in LOCATIONS.values()}, incomplete)
 
 
 def palettes(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the palettes that begin so: by name, of the library where that is begun; where none does, files."""
+    """Return the palettes with this prefix: by name, or from the library after `cmap:`; files if none matches."""
     if incomplete.startswith("cmap:"):
         from mandelcl.colour.palette_files import library
 
@@ -36,14 +35,14 @@ def palettes(_context: click.Context, _parameter: click.Parameter, incomplete: s
 
 
 def formulas(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the formulas whose names begin so."""
+    """Return the named formulas with this prefix."""
     from mandelcl.formulas import NAMED
 
     return _items({name: named.summary for name, named in NAMED.items()}, incomplete)
 
 
 def devices(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the SPECs that begin so: kinds of devices, and the devices that were listed last."""
+    """Return the SPECs with this prefix: kinds of devices, and the devices that were listed last."""
     from mandelcl.opencl.naming import known
 
     specs = {device.spec: f"{device.name} ({device.platform})" for device in known()}
@@ -51,19 +50,19 @@ def devices(_context: click.Context, _parameter: click.Parameter, incomplete: st
 
 
 def numbers(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the numbers that begin so."""
+    """Return the number formats with this prefix."""
     return _items(dict.fromkeys(("auto", *NUMBERS, "fixed:"), ""), incomplete)
 
 
 def studies(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return the studies that begin so; where none does, files."""
+    """Return the studies with this prefix; files if none matches."""
     from mandelcl.studies import STUDIES
 
     return _items(STUDIES, incomplete) or _files(incomplete)
 
 
 class _File(click.types.StringParamType):
-    """The name of a file, for which the shell offers those that there are."""
+    """The name of a file. The shell offers existing files."""
 
     def shell_complete(
         self, _context: click.Context, _parameter: click.Parameter, incomplete: str
@@ -87,7 +86,7 @@ def _items(values: Mapping[str, str], incomplete: str) -> "list[CompletionItem]"
 
 
 def joined(words: Sequence[str], cursor: int) -> tuple[list[str], str, str]:
-    """Return the words before the cursor, the one at it, and how much of that bash keeps: up to the last colon."""
+    """Return the words before the cursor, the word at it, and the part of it that bash keeps (up to the last colon)."""
     whole: list[str] = []
     glued = False
     for word in words[: cursor + 1]:
@@ -104,7 +103,7 @@ def joined(words: Sequence[str], cursor: int) -> tuple[list[str], str, str]:
 
 
 class _Bash(BashComplete):
-    """click's own, but for words with colons."""
+    """click's bash completion, extended to words with colons."""
 
     kept = ""
 
@@ -118,5 +117,5 @@ class _Bash(BashComplete):
 
 
 def prepare() -> None:
-    """Have click complete so in bash."""
+    """Register this completion with click."""
     add_completion_class(_Bash)

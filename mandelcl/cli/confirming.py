@@ -1,4 +1,4 @@
-"""`--confirm N`: some counts of a picture beside those of exact arithmetic."""
+"""`--confirm N`: compare some counts of a picture with exact arithmetic."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ _MOST_S = 600.0
 
 
 def sample_of(job: "Job", number: int) -> "Sample":
-    """Return what collects the counts to confirm; raises InvalidInputError where there are no exact ones."""
+    """Return a collector for the counts to confirm. Raises InvalidInputError if the job has no exact counts."""
     from mandelcl.perturbation.confirming import Sample, require_confirmable
 
     require_confirmable(job)
@@ -21,7 +21,7 @@ def sample_of(job: "Job", number: int) -> "Sample":
 
 
 def confirmed(job: "Job", sample: "Sample", quiet: bool) -> "Confirmation":
-    """Compare the counts of a sample with exact ones, and say how many agree."""
+    """Compare the counts of a sample with exact counts, and print how many agree."""
     from mandelcl.perturbation.confirming import confirm
 
     with steps_bar("pixels in exact arithmetic", len(sample.counts), quiet) as show:

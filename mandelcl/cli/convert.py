@@ -22,15 +22,16 @@ Examples:
 @click.argument("source", metavar="FROM", type=completion.FILE)
 @click.argument("result", metavar="TO", type=completion.FILE)
 def command(source: str, result: str) -> None:
-    """Write a place for another program, or a field of another program as ours.
+    """Convert locations and fields of other programs.
 
-    FROM is a picture or field of mandelcl's, a .kfr of Kalles Fraktaler, a .toml of Fraktaler-3 or rust-fractal, or a
-    picture into which one of these has put its place. TO is a .kfr or a .toml of Fraktaler-3, and is replaced. The
-    centre, the zoom, the cap, the escape radius, the formula and the directions are taken over, and colours where TO is
-    a .kfr; what has no counterpart there is named. Numbers that no decimal is, such as a zoom of 1/3, are rounded to 25
-    digits.
+    FROM is a picture or field of mandelcl, a .kfr of Kalles Fraktaler, a .toml of Fraktaler-3 or rust-fractal, or a
+    picture in which one of these programs has stored its location. TO is a .kfr, or a .toml of Fraktaler-3. An existing
+    TO is replaced. The centre, zoom, iteration limit, escape radius, formula and orientation are converted, and the
+    colours if TO is a .kfr. Whatever TO cannot express is listed. Numbers without a finite decimal expansion, such as a
+    zoom of 1/3, are rounded to 25 digits.
 
-    Where TO is an .npz, FROM is a .kfb or .exr of Kalles Fraktaler, or an .exr of Fraktaler-3: its counts as ours.
+    If TO is an .npz, FROM is a .kfb or .exr of Kalles Fraktaler, or an .exr of Fraktaler-3, and its counts are
+    converted.
     """
     from mandelcl.colour.foreign import lines_of, read_colouring
     from mandelcl.files import places
@@ -49,17 +50,17 @@ def command(source: str, result: str) -> None:
         lines, without = lines_of(colouring, place)
         text, notes = text + lines, [*notes, *left_out, *without]
     elif colouring is not None:
-        notes.append("its colours are left out: Fraktaler-3 has none in its files")
+        notes.append("the colours are left out: Fraktaler-3's files have none")
     with replacing(result) as draft:
         draft.write_text(text, encoding="utf-8", newline="")
-    say(f"{result}: the place of {source}")
+    say(f"{result}: the location of {source}")
     for note in notes:
         say(f"mandelcl: {source}: {note}")
     return None
 
 
 def _field(source: str, result: str) -> None:
-    """Write a field of another program as an .npz."""
+    """Write another program's field as an .npz."""
     from mandelcl.base.errors import FileError
     from mandelcl.files import output
     from mandelcl.files.loading import read_foreign
@@ -67,7 +68,7 @@ def _field(source: str, result: str) -> None:
     output.check_writable(result)
     found = read_foreign(source)
     if not found.placed:
-        raise FileError(f"cannot convert {source}: nothing says which place it shows; put its .kfr beside it", source)
+        raise FileError(f"cannot convert {source}: its location is unknown; put its .kfr beside it", source)
     output.write(result, found.field)
     say(f"{result}: the field of {source}")
     for note in found.notes:

@@ -32,8 +32,8 @@ Examples:
 def command(width: int, height: int, path: str, devices: tuple[str, ...], resume: bool) -> None:
     """Write the published coursework's picture, byte for byte.
 
-    It is the picture of the CUDA coursework's sequential program. This needs a device with double. It takes no kernel
-    of its own, only a view, an escape radius and a palette.
+    The picture is that of the CUDA coursework's sequential program. The command needs a device with double precision.
+    It uses the ordinary kernels, with a fixed view, escape radius and palette.
     """
     from mandelcl.colour.colour import Colouring, find_palette
     from mandelcl.rendering.streaming import render_to

@@ -1,4 +1,4 @@
-"""`mandelcl devices --report`: all that helps to find a device's fault elsewhere, without names or paths."""
+"""`mandelcl devices --report`: everything needed to diagnose a device remotely, without names or paths."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mandelcl.core.job import Job
     from mandelcl.opencl.device import Device
 
-_LIMIT_S = 900  # for a device
+_LIMIT_S = 900  # per device
 _LOG_CHARACTERS = 4000
 _VARIABLES = (
     *("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH", "OCL_ICD_FILENAMES", "RUSTICL_ENABLE", "RUSTICL_FEATURES"),
@@ -31,9 +31,9 @@ _FOLDERS = re.compile(r"(?<![\w.:/\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\:;,'\"()<>|]+
 
 
 def write(path: Path, specs: Sequence[str]) -> str:
-    """Write the report on the devices that SPECs name, on all where there is none; return what is in it, in a line.
+    """Write the report on the devices that SPECs name, or on all if there are none. Return a one-line summary.
 
-    Raises FileError where the file cannot be written, NoDeviceError for a SPEC that names nothing.
+    Raises FileError if the file cannot be written, and NoDeviceError if a SPEC matches nothing.
     """
     from mandelcl.engine import choose
     from mandelcl.opencl.device import discover
@@ -45,12 +45,12 @@ def write(path: Path, specs: Sequence[str]) -> str:
                 file.write(scrubbed(part).rstrip() + "\n\n")
                 file.flush()
     except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror}", path) from error
-    return f"{path} has the report on {len(devices)} device{'s' if len(devices) != 1 else ''}; attach it as it is"
+        raise FileError(f"cannot write {path}: {error.strerror}", path) from error
+    return f"{path}: report on {len(devices)} device{'s' if len(devices) != 1 else ''}; attach it unchanged"
 
 
 def scrubbed(text: str) -> str:
-    """Return a text without folders of paths, and without the names of the user and the machine."""
+    """Return a text without the folders in paths, the user's name and the machine's name."""
     text = _FOLDERS.sub("…/", text)
     for name, instead in _names().items():
         text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", instead, text, flags=re.IGNORECASE)
@@ -58,7 +58,7 @@ def scrubbed(text: str) -> str:
 
 
 def _names() -> dict[str, str]:
-    """Return the names that must not be shown, the longest first, and what is shown in their place."""
+    """Return the names to hide, longest first, each with its replacement."""
     users = [os.environ.get(variable, "") for variable in ("USER", "LOGNAME", "USERNAME", "SUDO_USER")]
     with suppress(RuntimeError):
         users.append(Path.home().name)
@@ -70,7 +70,7 @@ def _names() -> dict[str, str]:
 
 
 def _machine() -> str:
-    """Return what is known without a device: versions, settings, runtimes and whether each can be loaded."""
+    """Return the facts that need no device: versions, settings, and runtimes with whether each can be loaded."""
     from mandelcl.opencl import absence
     from mandelcl.opencl.api import RUNTIMES
 
@@ -89,9 +89,9 @@ def _machine() -> str:
 
 
 def _asked(spec: str) -> str:
-    """Return what a process of its own says of a device, as far as it came."""
+    """Describe a device in a separate process and return its output, complete or not."""
     command = command_to_call(f"{__name__}:describe", spec)
-    # What is remembered would hide what the driver does now.
+    # Cached results would hide what the driver does now.
     settings = os.environ | {"MANDELCL_CACHE": "off", "PYTHONIOENCODING": "utf-8"}
     try:
         done = subprocess.run(
@@ -109,11 +109,11 @@ def _asked(spec: str) -> str:
         return f"{text}\n  no answer in {_LIMIT_S} s"
     if not done.returncode:
         return done.stdout
-    return f"{done.stdout}\n  the process ended here ({ending(done.returncode)}): {done.stderr[-_LOG_CHARACTERS:]}"
+    return f"{done.stdout}\n  the process died here ({ending(done.returncode)}): {done.stderr[-_LOG_CHARACTERS:]}"
 
 
 def describe(spec: str) -> None:
-    """Print all about a device, a line at a time, so that what a driver's end leaves is there."""
+    """Print all about a device line by line, so that a driver's crash keeps the lines before it."""
     from mandelcl.opencl.device import discover
 
     device = next(found for found in discover() if found.spec == spec)

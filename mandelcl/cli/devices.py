@@ -16,7 +16,7 @@ from mandelcl.cli.progress import say
 if TYPE_CHECKING:
     from mandelcl.opencl.device import Device
 
-# What a narrow terminal does without, the first first.
+# The columns that a narrow terminal leaves out, the first one first.
 _LEFT_OUT = ("Timer", "Largest", "Watchdog", "MHz", "Memory", "Denormals", "Driver", "Type", "Units", "Platform")
 _FOLDED = {"Device": 20, "Platform": 16, "Self-test": 14}
 
@@ -34,15 +34,18 @@ Examples:
 )
 @device_option
 @click.option(
-    "--soak", type=click.FloatRange(min=0, min_open=True), metavar="MINUTES", help="Load them so long, and judge."
+    "--soak",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MINUTES",
+    help="Put load on them for this time, and judge.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--wide", is_flag=True, help="Show all columns, however narrow the terminal is.")
+@click.option("--wide", is_flag=True, help="Show all columns, even if they do not fit the terminal.")
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write all about them to a text file, for a bug report.",
+    help="Write all details to a text file, for a bug report.",
 )
 @self_test_option
 def command(
@@ -50,24 +53,25 @@ def command(
 ) -> None:
     """List the OpenCL devices and test each.
 
-    The test shows whether a device computes correctly. SPEC is what --device takes. FMA is measured: "slow" means
-    software. The self-test takes a fraction of a second per device; its result is remembered until the driver or the
-    kernels change.
+    The self-test shows whether a device computes correctly. SPEC is the value for --device. FMA is measured: "slow"
+    means
+    that it is emulated in software. The self-test takes a fraction of a second per device. Its result is cached until
+    the
+    driver or the kernels change.
 
-    With --soak all devices, or those that --device names, do known jobs again and again, each in a process of its own:
-    in float, double and fp128, with large results, and copies to the device's memory and back. Every word is compared,
-    and the speed is watched. At the end each gets a verdict: PASS, WRONG, SLOWED, UNSTABLE or FAILED. The exit code is
-    0 if all pass. Ctrl-C ends it early, with the verdicts on what was done.
+    --soak runs known jobs repeatedly on all devices, or on those that you name with --device, each in its own process.
+    The jobs use float, double and fp128, large results, and copies to the device's memory and back. Every word is
+    compared, and the speed is monitored. At the end each device gets a verdict: PASS, WRONG, SLOWED, UNSTABLE or
+    FAILED.
+    The exit code is 0 if all pass. Ctrl-C ends the test early, with verdicts on the work done so far.
 
-    With --report each is asked in a process of its own, with nothing remembered: its properties, all self-tests, what
-    its compiler says, and the digests of ten small jobs beside those that they should have. The file has no folders
-    and no names of user or machine.
+    --report queries each device in its own process and ignores the cache. The report has the device's properties, all
+    self-tests, the compiler's messages, and the digests of ten small jobs with their expected values. It contains no
+    folders and no names of the user or the machine.
     """
     if report is not None:
         if soak is not None or as_json or no_self_test:
-            raise click.UsageError(
-                "--report has a form and tests of its own; leave --soak, --json and --no-self-test out"
-            )
+            raise click.UsageError("--report has its own format and tests; leave out --soak, --json and --no-self-test")
         from mandelcl.cli import device_report
 
         say(f"mandelcl: {device_report.write(report, devices)}")
@@ -80,7 +84,7 @@ def command(
 
     if soak is not None:
         if not math.isfinite(soak):
-            raise InvalidInputError(f"--soak takes a number of minutes, not {soak}")
+            raise InvalidInputError(f"--soak must be a number of minutes, not {soak}")
         sys.exit(_soak(choose.matching(devices), soak, as_json, wide, not no_self_test))
     rows = [_row(device, no_self_test) for device in (choose.matching(devices) if devices else discover())]
     if as_json:
@@ -96,7 +100,7 @@ def command(
 
 
 def _soak(devices: Sequence["Device"], minutes: float, as_json: bool, wide: bool, self_test: bool) -> int:
-    """Soak devices, print what was found, and return the exit code."""
+    """Soak the devices, print the verdicts, and return the exit code."""
     from mandelcl.cli import soak
 
     records, stopped = soak.soaked(devices, minutes, self_test=self_test)
@@ -135,7 +139,7 @@ def _print(rows: Sequence[dict[str, Any]], wide: bool) -> None:
 
 
 def _cells(row: dict[str, Any]) -> dict[str, str]:
-    """Return the cells of a device's line, by their headings."""
+    """Return the cells of a device's row, by heading."""
     tested = row["selftest"] == "PASS"
     return {
         "SPEC": row["spec"],

@@ -41,17 +41,17 @@ Examples:
     "--port",
     type=click.IntRange(0, 65535),
     metavar="N",
-    help="The port; 0 is a free one. [default: 27182, or the next]",
+    help="The port; 0 picks a free one. [default: 27182, or the next free one]",
 )
-@click.option("--new-token", is_flag=True, help="End the access of all browsers that were let in before.")
-@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen at. [default: 127.0.0.1]")
-@click.option("--allow-remote", is_flag=True, help="Let --host be an address that other machines reach.")
+@click.option("--new-token", is_flag=True, help="Revoke the access of all browsers that were allowed before.")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on. [default: 127.0.0.1]")
+@click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
 @click.option(
     "--public-name",
     "public_names",
     multiple=True,
     metavar="NAME[:PORT]",
-    help="What browsers elsewhere call this server: the machine's name, or a proxy's; may be repeated.",
+    help="A host name under which other machines reach this server: its own, or a proxy's; may be repeated.",
 )
 @click.option(
     "--save-dir",
@@ -65,7 +65,7 @@ Examples:
     default=1000,
     show_default=True,
     metavar="MPX",
-    help="The largest picture that a page may save, in millions of pixels.",
+    help="The largest picture that you can save from the page, in megapixels.",
 )
 def command(
     link: str | None,
@@ -82,9 +82,9 @@ def command(
 ) -> None:
     """Explore in the browser: move, zoom, colour, save.
 
-    A page opens that this machine serves at 127.0.0.1 to browsers that have its link. LINK is one that was copied from
-    a page, also on another machine: its view is opened. At rest the page shows the very pixels that `mandelcl render`
-    draws. Ctrl-C ends it.
+    This machine serves a page at 127.0.0.1, for browsers that have its link, and opens it. LINK is a link copied from
+    such a page, on this or another machine; its view is opened. At rest, the page shows exactly the pixels that
+    `mandelcl render` draws. Press Ctrl-C to stop.
     """
     from mandelcl.base import interrupts
     from mandelcl.core.planes import SMOOTH
@@ -98,9 +98,9 @@ def command(
     from mandelcl.explore.server import Server, run
 
     if not host:
-        raise click.UsageError("--host needs an address; 0.0.0.0 is all of this machine's")
+        raise click.UsageError("--host needs an address; 0.0.0.0 means all addresses of this machine")
     if host not in LOOPBACK and not allow_remote:
-        raise click.UsageError(f"--host {host} lets other machines in; add --allow-remote if you mean it")
+        raise click.UsageError(f"--host {host} is open to other machines; to allow that, add --allow-remote")
     view = "" if link is None else f"&{view_of(link)}"
     colours = ColourOptions.taken_from(values)
     given = JobOptions(**values)
@@ -116,12 +116,12 @@ def command(
     def opened(address: str) -> None:
         click.echo(f"{address}{view}")
         if port is None and server.port != DEFAULT_PORT:
-            say(f"mandelcl: port {DEFAULT_PORT} is taken, so the page is at port {server.port}")
+            say(f"mandelcl: port {DEFAULT_PORT} is taken, so the page is on port {server.port}")
         if server.line:
             say(f"mandelcl: {server.line}")
         if server.hosts.remote:
-            say(f"mandelcl: other machines can reach this page, {_where(server)}; what is sent is not encrypted")
-        if not no_browser:  # some wait until it is closed
+            say(f"mandelcl: other machines can reach this page, {_where(server)}; the connection is not encrypted")
+        if not no_browser:  # some browsers block until their window is closed
             threading.Thread(
                 target=webbrowser.open, args=(f"{address}{view}",), name="mandelcl browser", daemon=True
             ).start()
@@ -130,11 +130,11 @@ def command(
         run(server, opened, interrupts.answer_with)
     except OSError as error:
         where = "" if port is None else f", port {port}"
-        raise MandelclError(f"cannot listen at {host}{where}: {error.strerror or error}") from error
+        raise MandelclError(f"cannot listen on {host}{where}: {error.strerror or error}") from error
 
 
 def _where(server: "Server") -> str:
-    """Return where others find the page of a server that other machines reach."""
+    """Return where other machines find the page of a remote server."""
     if server.hosts.everywhere:
-        return f"at any address of this one's, port {server.port}, and at a --public-name"
+        return f"at any address of this machine, port {server.port}, and at a --public-name"
     return "at this address"

@@ -25,12 +25,12 @@ Examples:
 )
 @click.argument("keys", type=completion.FILE, metavar="KEYS")
 @click.option("-o", "--output", required=True, type=completion.FILE, metavar="FILE", help=OUTPUT_HELP)
-@click.option("--size", metavar="WxH", help="Width and height of a frame. [default: that of the keyframes' film]")
+@click.option("--size", metavar="WxH", help="Width and height of a frame. [default: as given to `zoom`]")
 @film_options
 @film_colour_options
 @options.device_option
 @options.trace_option
-@click.option("--json", "json_wanted", is_flag=True, help="Print what was made as JSON.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
     keys: str,
@@ -42,10 +42,11 @@ def command(
     quiet: bool,
     **given: Any,
 ) -> None:
-    """Make a film of keyframes that are there.
+    """Make a film from existing keyframes.
 
-    KEYS is the folder that `mandelcl zoom` has filled. The film may have other colours, another speed, fewer pixels and
-    another codec; nothing is computed again. Without options it has the colours that it was first given.
+    KEYS is a folder that `mandelcl zoom` has filled. You can change the colours, the speed, the frame size and the
+    codec;
+    no keyframe is computed again. By default the film has the colours that were given to `zoom`.
     """
     if json_wanted and quiet:
         raise click.UsageError("give --json or --quiet, not both")

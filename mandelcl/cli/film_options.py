@@ -1,4 +1,4 @@
-"""Options of films: how fast they move, how large they are and how they are encoded."""
+"""Options of films: their speed, size and encoding."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-OUTPUT_HELP = f"{', '.join(SUFFIXES)}, or a new folder for a PNG of each frame (a name without a suffix)."
+OUTPUT_HELP = f"{', '.join(SUFFIXES)}, or a new folder for one PNG per frame (a name without a suffix)."
 
 _OPTIONS = (
     click.option(
-        "--fps", default="30", show_default=True, metavar="RATE", help="Frames a second, like 60 or 30000/1001."
+        "--fps", default="30", show_default=True, metavar="RATE", help="Frames per second, like 60 or 30000/1001."
     ),
     click.option(
-        "--speed", type=float, default=1.0, show_default=True, metavar="RATE", help="Doublings of the zoom a second."
+        "--speed", type=float, default=1.0, show_default=True, metavar="RATE", help="Doublings of the zoom per second."
     ),
-    click.option("--seconds", type=float, metavar="S", help="How long the film lasts, in place of --speed."),
+    click.option("--seconds", type=float, metavar="S", help="The length of the film, instead of --speed."),
     click.option(
         "--ease",
         type=float,
         default=1.0,
         show_default=True,
         metavar="S",
-        help="Seconds to get up to speed, and to come to rest.",
+        help="Seconds to accelerate from each stop, and to slow down before it.",
     ),
     click.option(
         "--hold", type=float, default=1.0, show_default=True, metavar="S", help="Seconds of rest at each stop."
     ),
     click.option("--reverse", is_flag=True, help="Run the film backward."),
     click.option(
-        "--codec", type=click.Choice(NAMES), help="How frames are encoded. [default: what is usual for FILE's suffix]"
+        "--codec", type=click.Choice(NAMES), help="The video codec. [default: the usual one for FILE's suffix]"
     ),
     click.option(
-        "--quality", type=int, metavar="N", help="The codec's own measure: from 0, the best. [default: 18, h264; 28]"
+        "--quality", type=int, metavar="N", help="The codec's own scale; 0 is the best. [default: 18 for h264, else 28]"
     ),
 )
 
 
 def film_options(function: _F) -> _F:
-    """Add the options that make a film of keyframes."""
+    """Add the options that describe a film made from keyframes."""
     return with_options(_OPTIONS, function)
 
 
@@ -70,22 +70,22 @@ class FilmOptions:
 
     @classmethod
     def taken_from(cls, values: dict[str, Any]) -> "FilmOptions":
-        """Return the options among those that click gives, and take them out of these."""
+        """Pop these options from click's values and return them."""
         return cls(**{name: values.pop(name) for name in cls.__slots__})
 
     @property
     def rate(self) -> Fraction:
-        """Frames a second."""
+        """Frames per second."""
         return parse_number(self.fps, "--fps")
 
     def timing(self) -> "Timing":
-        """Return how the film moves; raises InvalidInputError where that makes no film."""
+        """Return the film's timing. Raises InvalidInputError if no film can have it."""
         from mandelcl.film.timing import Timing
 
         return Timing(self.rate, self.speed, self.ease, self.hold, self.reverse, self.seconds)
 
     def require_output(self, path: str, width: int, height: int) -> str:
-        """Return the codec of a film; raises where it cannot be written there, before anything is computed."""
+        """Return the codec of a film. Raises, before anything is computed, if the film cannot be written to `path`."""
         from mandelcl.film.encoding import require_encoder, require_place
 
         name = codec_for(path, self.codec)
@@ -96,15 +96,15 @@ class FilmOptions:
 
 
 def size_of(text: str | None, default: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of a frame, as given or the default."""
+    """Return the frame size from the option's text, or the default."""
     return default if text is None else parse_size(text)
 
 
 def summary(path: str, plan: "FilmPlan", size: tuple[int, int], timing: "Timing", made: "Made") -> str:
-    """Return a line on a film that has been made."""
+    """Return a one-line summary of a finished film."""
     return (
         f"{path}: {made.frames} frames of {size[0]}x{size[1]}, {float(made.frames / timing.fps):.1f} s at "
-        f"{float(timing.fps):g} frames/s, of {plan.keyframes} keyframes; made in {made.seconds:.1f} s, "
+        f"{float(timing.fps):g} frames/s, from {plan.keyframes} keyframes; made in {made.seconds:.1f} s, "
         f"{made.bound} took most of the time"
     )
 
@@ -117,7 +117,7 @@ def as_json(
     made: "Made",
     computed: "Computed | None" = None,
 ) -> dict[str, Any]:
-    """Return what is to say of a film, JSON-ready."""
+    """Return the report on a film as JSON-ready values."""
     values: dict[str, Any] = {
         "width": size[0],
         "height": size[1],

@@ -1,10 +1,10 @@
-"""Help of commands with many options: in groups, whose titles have the words that people search for."""
+"""Help for commands with many options, in groups. The groups' titles contain the words that people search for."""
 
 import click
 
 _OTHER = "Others"
 
-# The options of each group by their names in Python, in the order in which help shows them.
+# The options of each group, by their Python names, in the order of the help text.
 _GROUPS = {
     "Place: where, how large, named places, locations": (
         *("at", "center", "zoom", "region", "rotate", "like", "size", "anchor"),
@@ -36,7 +36,7 @@ _GROUPS = {
 
 
 class Grouped(click.Command):
-    """A command whose help shows its options in groups."""
+    """A command that lists its options in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, group by group."""

@@ -1,4 +1,4 @@
-"""Signals that ask a process to stop, answered within a second, even while a driver compiles."""
+"""Answer signals that stop the process within a second, even while a driver compiles."""
 
 import threading
 import time
@@ -16,10 +16,10 @@ _PATIENCE_S = 0.8
 
 
 def interruptible(work: Callable[[threading.Event], _T]) -> _T:
-    """Run work(cancel) in another thread and return its result; a signal, such as that of Ctrl-C, sets `cancel`.
+    """Run work(cancel) in another thread and return its result. A signal, such as SIGINT from Ctrl-C, sets `cancel`.
 
-    A call into a driver cannot be interrupted, and in this thread it would hold the signal back. Work that does not
-    stop within a second is abandoned: its drafts are removed, and the process ends.
+    A call into a driver cannot be interrupted, and in the main thread it would delay the signal. Work that does not
+    stop within a second is abandoned: its temporary files are removed, and the process ends.
     """
     cancel = threading.Event()
     results: list[_T] = []
@@ -47,10 +47,10 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
 
 
 def _told(error: BaseException) -> BaseException:
-    """Return what to tell of an error: a compiler that fails since it has been told to stop is no error.
+    """Return the error to report. A compiler error after a stop request is reported as the cancellation.
 
-    LLVM heeds signals as well, and removes the files that it is about to need. What has been remarked on, such as what
-    is kept, is told all the same.
+    LLVM handles signals as well, and removes files that it still needs. Remarks on the error, such as which results
+    are kept, are reported in any case.
     """
     if not interrupts.have_come() or not isinstance(error, BuildError):
         return error
@@ -61,15 +61,15 @@ def _told(error: BaseException) -> BaseException:
 
 
 def _finishes(finished: threading.Event, seconds: float | None = None) -> bool:
-    """Wait for an event, for so many seconds or without end; False if it has not come, or a signal has come before."""
+    """Wait for an event, with or without a timeout. Return False after the timeout or after a signal."""
     limit = None if seconds is None else time.monotonic() + seconds
     try:
-        while not finished.wait(_WAKE_S):  # without a timeout, Windows would not wake up for a signal
+        while not finished.wait(_WAKE_S):  # without a timeout, a signal would not wake the thread on Windows
             if interrupts.unheeded():
                 break
             if limit is not None and time.monotonic() > limit:
                 return False
-    except KeyboardInterrupt:  # where signals are not answered by `interrupts`
+    except KeyboardInterrupt:  # if `interrupts` has no handler installed
         pass
     interrupts.heed()
     return finished.is_set()

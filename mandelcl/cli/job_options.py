@@ -1,4 +1,4 @@
-"""Options that make a job, and the job that they make."""
+"""The options that describe a job, and the job made from them."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from mandelcl.core.locations import Location, find_location
 from mandelcl.core.reference import Reference
 from mandelcl.formulas import MANDELBROT, Formula
 
-if TYPE_CHECKING:  # what needs numpy is loaded where it is used, and never for --help
+if TYPE_CHECKING:  # modules that need numpy are imported where they are used, never for --help
     from mandelcl.core.job import Job
 from typing import TYPE_CHECKING
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 DEFAULT_SIZE = "1920x1080"
-DEFAULT_ITERATIONS = 1000  # where the survey of an automatic limit begins
+DEFAULT_ITERATIONS = 1000  # the survey of an automatic limit begins here
 
 
 def job_like(path: str, size: str | None, notice: Say) -> "Job":
-    """Return the job; `size` is for a place alone, which may have none.
+    """Return the job of a file. `size` is for locations of other programs only, since they may have none.
 
-    Raises FileError or InvalidInputError where the file has neither job nor place, and click.UsageError for a size
-    beside a job. What of a place is not taken over goes to `notice`, a line each.
+    Raises FileError or InvalidInputError if the file has neither a job nor a location, and click.UsageError if a size
+    is given for a job. For each part of a location that cannot be converted, a line goes to `notice`.
     """
     from mandelcl.core.job import Job
     from mandelcl.files.foreign import job_of
@@ -57,24 +57,24 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _VIEW_OPTIONS = (
     click.option(
-        "--at", metavar="NAME", shell_complete=completion.places, help="A named place; `mandelcl locations` lists them."
+        "--at", metavar="NAME", shell_complete=completion.places, help="A named location; see `mandelcl locations`."
     ),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture, exactly as written."),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
-    click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges."),
-    click.option("--rotate", metavar="DEGREES", help="Turn the picture counter-clockwise about its centre."),
+    click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The outer edges of the picture."),
+    click.option("--rotate", metavar="DEGREES", help="Rotate the picture counter-clockwise about its centre."),
     click.option(
         "--anchor",
         nargs=2,
         type=int,
         metavar="COLUMN ROW",
-        help="The pixel from which others are counted. [default: 0 0]",
+        help="The pixel from which the other points are computed. [default: 0 0]",
     ),
     click.option(
         "--like",
         metavar="FILE",
         type=completion.FILE,
-        help="Take the job of a .png or .npz that mandelcl wrote, or a place of another program.",
+        help="Use the job of a .png, .npz, … written by mandelcl, or another program's location.",
     ),
     click.option("--size", metavar="WxH", help=f"Width and height in pixels. [default: {DEFAULT_SIZE}]"),
 )
@@ -83,16 +83,17 @@ _ITERATION_OPTIONS = (
         "--formula",
         metavar="FORMULA",
         shell_complete=completion.formulas,
-        help='What is iterated: "z^5 + c", a name, or operations like "absx sqr add". [default: mandelbrot]',
+        help='The formula to iterate: "z^5 + c", a name, or operations like "absx sqr add". [default: mandelbrot]',
     ),
     click.option(
-        "--julia", nargs=2, metavar="RE IM", help="Its Julia set: orbits begin at the pixel, with this c for all."
+        "--julia", nargs=2, metavar="RE IM", help="The formula's Julia set for this c: orbits begin at the pixel."
     ),
     click.option(
         "--iterations",
         callback=number_or_auto,
         metavar="N|auto",
-        help="Iteration limit, like 20000 or 1e6. [default: the file's or the place's, or auto: what the view needs]",
+        help="Iteration limit, like 20000 or 1e6. auto chooses one for the view. [default: the file's or location's, "
+        "or auto]",
     ),
     click.option("--escape-radius", metavar="R", help="An orbit has escaped when |z| > R. [default: 2]"),
     click.option(
@@ -102,36 +103,47 @@ _ITERATION_OPTIONS = (
         help="Number format. [default: auto]",
     ),
     click.option(
-        "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Fused multiply-add or not. [default: auto]"
+        "--rounding", type=click.Choice(["auto", *ROUNDINGS]), help="Use fused multiply-add or not. [default: auto]"
     ),
     click.option(
-        "--method", type=click.Choice(["auto", *METHODS]), help="From 0, or beside a reference orbit. [default: auto]"
+        "--method",
+        type=click.Choice(["auto", *METHODS]),
+        help="Iterate each pixel directly, or relative to a reference orbit. [default: auto]",
     ),
 )
 _PICTURE_OPTIONS = (
     click.option(
-        "--reference", nargs=3, metavar="RE IM RADIUS", help="Perturb this point's orbit. [default: the view's middle]"
+        "--reference",
+        nargs=3,
+        metavar="RE IM RADIUS",
+        help="The point whose orbit is the reference. [default: the view's centre]",
     ),
     click.option(
-        "--algorithm", type=click.Choice(ALGORITHMS), help="Compute each pixel, or fill areas. [default: escape]"
+        "--algorithm",
+        type=click.Choice(ALGORITHMS),
+        help="Compute every pixel, or trace borders and fill areas. [default: escape]",
     ),
-    click.option("--strict", is_flag=True, help="Fill only what is proved. [with --algorithm border or auto]"),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Fill only areas that are proved to be uniform. [with --algorithm border or auto]",
+    ),
 )
 
 
 def job_options(function: _F) -> _F:
-    """Add the options that make a job."""
+    """Add the options that describe a job."""
     return with_options((*_VIEW_OPTIONS, *_ITERATION_OPTIONS, *_PICTURE_OPTIONS), function)
 
 
 def iteration_options(function: _F) -> _F:
-    """Add the options of a job that say what is iterated, how far and how: all but those of a single picture."""
+    """Add the options for the formula, the iteration limit and the arithmetic: all except those of a single view."""
     return with_options(_ITERATION_OPTIONS, function)
 
 
 @dataclass(frozen=True, slots=True)
 class JobOptions:
-    """The options of a job as given; None for those left out."""
+    """The options of a job as given. An option that was left out is None."""
 
     at: str | None
     center: tuple[str, str] | None
@@ -153,10 +165,10 @@ class JobOptions:
     julia: tuple[str, str] | None
 
     def job(self, planes: Collection[str], certify: bool = False, notice: Say = say) -> "Job":
-        """Return the job, with some planes beside the counts, and with certificates if asked for.
+        """Return the job, with the given planes beside the counts, and with certificates if `certify` is set.
 
-        What of another program's place is not taken over goes to `notice`, a line each. Raises InvalidInputError or
-        click.UsageError where the options do not make one.
+        For each part of another program's location that cannot be converted, a line goes to `notice`. Raises
+        InvalidInputError or click.UsageError if the options do not describe a job.
         """
         from mandelcl.core.job import Job
         from mandelcl.core.planes import CERTIFIED, ordered
@@ -184,18 +196,18 @@ class JobOptions:
         return replace(base, **changes)
 
     def _radius_squared(self, formula: Formula) -> Fraction:
-        """Return R² as given; "the number just below 4" is for programs, and no radius that anybody writes."""
+        """Return R² for the given R. Only programs can choose the number just below 4, which no R expresses."""
         radius = parse_number(self.escape_radius or "", "escape radius")
         least = formula.least_radius_squared()
         if radius < 0 or radius * radius < least:
             raise InvalidInputError(
                 f"the escape radius must be at least {about(root_above(least))} for {formula.name}, not "
-                f"{self.escape_radius}: below it an escaped orbit may come back"
+                f"{self.escape_radius}: below that, an escaped orbit may return"
             )
         return radius * radius
 
     def _arithmetic(self) -> dict[str, Any]:
-        """Return what the options change of method, number and rounding; what they leave open is chosen anew."""
+        """Return the options' changes to method, number and rounding. What they leave open is resolved again."""
         given = {name: getattr(self, name) for name in ("method", "number", "rounding")}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if self.number is not None:
@@ -211,30 +223,30 @@ class JobOptions:
         return changes
 
     def kind(self) -> tuple[str, ...]:
-        """Return the options on which the choice of a device depends, beside the view."""
+        """Return the options, besides the view, on which the choice of a device depends."""
         return (f"{self.number} {self.rounding} {self.method} {self.formula}", *(["julia"] if self.julia else []))
 
     def location(self) -> Location | None:
-        """Return the place named with --at."""
+        """Return the location named with --at."""
         return find_location(self.at) if self.at is not None else None
 
     def check(self) -> None:
-        """Raise click.UsageError for options that contradict each other, or need another one."""
+        """Raise click.UsageError for options that contradict each other, or that need another option."""
         views = [f"--{name}" for name in ("at", "center", "region", "like") if getattr(self, name) is not None]
         if len(views) > 1:
-            raise click.UsageError(f"{' and '.join(views)} each say what to draw; give one of them")
+            raise click.UsageError(f"{' and '.join(views)} each define the view; give only one of them")
         if self.center is not None and self.zoom is None:
             raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
         if self.zoom is not None and self.center is None and self.at is None:
-            raise click.UsageError("--zoom needs what to zoom in on: --center RE IM, or --at NAME")
+            raise click.UsageError("--zoom needs a centre; add --center RE IM or --at NAME")
         for name in ("rotate", "anchor"):
             if getattr(self, name) is not None and self.like is not None:
                 raise click.UsageError(f"--like takes the view from its file; leave --{name} out")
         if self.strict and self.algorithm not in ("border", "auto"):
-            raise click.UsageError("--strict limits what --algorithm border may fill; add --algorithm border or auto")
+            raise click.UsageError("--strict only affects border tracing; add --algorithm border or auto")
 
     def chosen_formula(self) -> Formula | None:
-        """Return the formula that is asked for; None where none is."""
+        """Return the requested formula, or None if no option names one."""
         if self.formula is None and self.julia is None:
             return None
         formula = MANDELBROT if self.formula is None else Formula.parse(self.formula)
@@ -245,11 +257,11 @@ class JobOptions:
 
     @property
     def limits_iterations(self) -> bool:
-        """Whether a number of iterations is given."""
+        """Whether --iterations gives a number."""
         return isinstance(self.iterations, int)
 
     def _limit(self) -> dict[str, Any]:
-        """Return what --iterations changes of a job."""
+        """Return the job's fields that --iterations sets."""
         if self.iterations is None:
             return {}
         if self.iterations == AUTO:
@@ -257,7 +269,7 @@ class JobOptions:
         return {"iterations": self.iterations, "auto_iterations": False}
 
     def _default_limit(self) -> dict[str, Any]:
-        """Return the iteration limit of a view: a place's own up to its own zoom; beyond, it is the least."""
+        """Return a view's iteration limit: the location's own up to its zoom; beyond that, it is the minimum."""
         location = self.location()
         if location is None:
             return {"iterations": DEFAULT_ITERATIONS, "auto_iterations": True}

@@ -32,21 +32,23 @@ Examples:
   mandelcl locate --center 0 1 --zoom 1e100
 """,
 )
-@click.option("--in", "edges", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The box to look in.")
-@click.option("--at", metavar="NAME", shell_complete=completion.places, help="Look in the picture of a named place.")
-@click.option("--center", nargs=2, metavar="RE IM", help="Look in the picture around this point.")
-@click.option("--zoom", metavar="Z", help="That picture is 4/Z high. [with --center or --at]")
-@click.option("--like", type=completion.FILE, metavar="FILE", help="Look in what a file shows, as `render` takes it.")
-@click.option("--size", metavar="WxH", help=f"The shape of the picture. [default: {DEFAULT_SIZE}]")
+@click.option("--in", "edges", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The box to search.")
+@click.option("--at", metavar="NAME", shell_complete=completion.places, help="Search the view of a named location.")
+@click.option("--center", nargs=2, metavar="RE IM", help="Search the view around this point.")
+@click.option("--zoom", metavar="Z", help="That view is 4/Z high. [with --center or --at]")
+@click.option("--like", type=completion.FILE, metavar="FILE", help="Search the view of a file; see `render --like`.")
+@click.option(
+    "--size", metavar="WxH", help=f"The view's size in pixels; only its aspect ratio matters. [default: {DEFAULT_SIZE}]"
+)
 @click.option(
     "--iterations",
     callback=number_of_iterations,
     default=str(_MOST_PERIOD),
     show_default=True,
     metavar="N",
-    help="The longest period to look for.",
+    help="The longest period to search for.",
 )
-@click.option("--period", type=click.IntRange(min=1), metavar="P", help="Take this period; look for none.")
+@click.option("--period", type=click.IntRange(min=1), metavar="P", help="Use this period; do not search for one.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
@@ -61,11 +63,12 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Find the largest minibrot in a part of the plane.
+    """Find the largest minibrot in a region of the plane.
 
-    At any depth. It is taken to be that of the lowest period, after which the orbit of its nucleus comes back to 0.
-    Newton's method leads there. Printed are its place, with as many digits as it takes to see it, its size (that of the
-    whole set is 1), by how many degrees it is turned counter-clockwise, and the command that draws it whole.
+    This works at any depth. The largest minibrot has the lowest period: the number of steps after which the orbit
+    of its nucleus returns to 0. The command searches for that period and finds the nucleus by Newton's method.
+    It prints the location, with as many digits as you need to see it, the size (that of the whole set is 1),
+    the angle in degrees by which the minibrot is rotated counter-clockwise, and a command that draws all of it.
     """
     box = _box(edges, at, center, zoom, like, size)
     found = interruptible(lambda cancel: _locate(box, iterations, period, quiet, cancel))
@@ -93,20 +96,20 @@ def _box(
     like: str | None,
     size: str | None,
 ) -> "Box":
-    """Return where to look; raises InvalidInputError or click.UsageError where the options do not say."""
+    """Return the box to search. Raises InvalidInputError or click.UsageError if the options do not define one."""
     from mandelcl.perturbation.locate import Box
 
     given = {"--in": edges, "--at": at, "--center": center, "--like": like}
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
-        several = f"{' and '.join(named)} each say where to look; give one of them"
-        raise click.UsageError(several if named else f"say where to look: one of {', '.join(given)}")
+        several = f"{' and '.join(named)} each define the region; give only one of them"
+        raise click.UsageError(several if named else f"no region to search; give one of {', '.join(given)}")
     if zoom is None and center is not None:
         raise click.UsageError("--center needs --zoom; the picture is 4/zoom high")
     if zoom is not None and center is None and at is None:
-        raise click.UsageError(f"{named[0]} says how large a part it is; leave --zoom out")
+        raise click.UsageError(f"{named[0]} already defines the size; leave --zoom out")
     if size is not None and (edges is not None or like is not None):
-        raise click.UsageError(f"{named[0]} has its own shape; leave --size out")
+        raise click.UsageError(f"{named[0]} already defines the aspect ratio; leave --size out")
     if edges is not None:
         return Box(*(parse_number(text, "box edge") for text in edges))
     if like is not None:

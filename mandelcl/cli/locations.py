@@ -16,11 +16,11 @@ Examples:
   mandelcl render --at seahorse-valley -o valley.png
 """,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all digits of each place.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all digits of each location.")
 def command(as_json: bool) -> None:
-    """List the named places.
+    """List the named locations.
 
-    They are those that `render --at` knows.
+    These are the names that `--at` accepts.
     """
     if as_json:
         click.echo(json.dumps({"locations": [asdict(place) for place in LOCATIONS.values()]}))

@@ -29,7 +29,8 @@ device_option = click.option(
 cluster_option = click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="Workers of a Dask cluster: tcp://HOST:8786, or local[:N] for N on this machine, for each --device in turn.",
+    help="Use a Dask cluster: tcp://HOST:8786, or local[:N] for N workers on this machine, which take the --device in "
+    "turn.",
 )
 cluster_wait_option = click.option(
     "--cluster-wait",
@@ -37,25 +38,25 @@ cluster_wait_option = click.option(
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long a cluster may be without a worker.",
+    help="How long to wait while the cluster has no worker.",
 )
 trace_option = click.option(
     "--trace",
     metavar="FILE.json",
     type=completion.FILE,
-    help="Record what happened when, for ui.perfetto.dev or chrome://tracing.",
+    help="Record a timeline, for ui.perfetto.dev or chrome://tracing.",
 )
 compress_option = click.option(
     "--compress",
     type=click.Choice(COMPRESSIONS),
     default=FAST,
-    help="small: the same pixels in a smaller file, which takes several times as long. [default: fast]",
+    help="small: a smaller file with the same pixels; takes several times as long. [default: fast]",
 )
 planes_option = click.option(
     "--planes",
     metavar="NAME[,NAME…]",
     callback=lambda _context, _option, text: _named_planes(text),
-    help=f"Keep these of each pixel for .npz, too: {', '.join(KEPT_PLANES)}.",
+    help=f"Also keep these planes in an .npz: {', '.join(KEPT_PLANES)}.",
 )
 self_test_option = click.option("--no-self-test", is_flag=True, help="Trust the device without testing it first.")
 AUTO = "auto"
@@ -66,25 +67,25 @@ def _named_planes(text: str | None) -> tuple[str, ...]:
 
 
 def with_options(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
-    """Return a command with these options, which its help lists in their order."""
+    """Return a command with these options, in the order in which its help lists them."""
     for option in reversed(options):
         function = option(function)
     return function
 
 
 def recorded(path: str | None, command: str) -> AbstractContextManager[None]:
-    """Return a context manager that records its body to the file; None: nothing."""
+    """Return a context manager that records a timeline of its body to the file; without a path it does nothing."""
     about = {"mandelcl": __version__, "command": command_line(["mandelcl", *sys.argv[1:]])}
     return recording(path, f"mandelcl {command}", about)
 
 
 def number_or_auto(_context: click.Context, _option: click.Parameter, text: str | None) -> int | str | None:
-    """Return the iteration limit of an option's text, for click: a number, or `auto`."""
+    """Parse the iteration limit of an option for click: a number or `auto`."""
     return text if text is None or text == AUTO else _number(text, ", or auto")
 
 
 def number_of_iterations(_context: click.Context, _option: click.Parameter, text: str) -> int:
-    """Return the number of iterations of an option's text, for click."""
+    """Parse the number of iterations of an option for click."""
     return _number(text, "")
 
 
@@ -94,5 +95,5 @@ def _number(text: str, otherwise: str) -> int:
     except InvalidInputError:
         number = None
     if number is None or number.denominator != 1 or number < 1:
-        raise click.BadParameter(f"{quoted(text)} is not a whole number from 1 on, like 20000 or 1e6{otherwise}")
+        raise click.BadParameter(f"{quoted(text)} must be a whole number, at least 1, like 20000 or 1e6{otherwise}")
     return number.numerator

@@ -11,7 +11,7 @@ from mandelcl.cli.progress import say
 if TYPE_CHECKING:
     from mandelcl.colour.palettes import Palette
 
-_STRIP = 48  # characters of a strip on a terminal
+_STRIP = 48  # width of a strip on a terminal, in characters
 
 
 @click.command(
@@ -24,12 +24,15 @@ Examples:
 """,
 )
 @click.argument("palettes", nargs=-1, metavar="[PALETTE]...", shell_complete=completion.palettes)
-@click.option("-o", "--output", type=completion.FILE, metavar="FILE", help="Draw them to a picture, a strip each.")
+@click.option(
+    "-o", "--output", type=completion.FILE, metavar="FILE", help="Draw the palettes to a picture, one strip each."
+)
 def command(palettes: tuple[str, ...], output: str | None) -> None:
     """Show palettes.
 
-    Without PALETTE, these are those that `--palette` knows by name. PALETTE is anything that `--palette` takes; of a
-    file with several gradients all are shown. `cmap:` alone stands for all names of the library cmap.
+    PALETTE is any value that `--palette` takes. All gradients of a file are shown. `cmap:` alone stands for all names
+    of
+    the library cmap. Without PALETTE, the built-in palettes are shown.
     """
     from mandelcl.files import output as files
 
@@ -47,7 +50,7 @@ def command(palettes: tuple[str, ...], output: str | None) -> None:
 
 
 def _named(texts: Sequence[str]) -> "Iterable[tuple[str, Palette]]":
-    """Yield palettes with what `--palette` takes for them."""
+    """Yield palettes, each with the value that `--palette` takes for it."""
     from mandelcl.colour.palette_files import LIBRARY, READERS, library, palettes_in, suffix_of
     from mandelcl.colour.palettes import PALETTES, find_palette
 
@@ -64,7 +67,7 @@ def _named(texts: Sequence[str]) -> "Iterable[tuple[str, Palette]]":
 
 
 def _print(palettes: "Sequence[tuple[str, Palette]]") -> None:
-    """Print the names, with a strip of the colours where standard output is a terminal that has them."""
+    """Print the names, with strips of colour if standard output is a terminal that can show them."""
     from rich.console import Console
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""What a render shows on standard error while it works: lines, and on a terminal a progress bar."""
+"""Progress of a render on standard error: lines, and on a terminal a progress bar."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 _LEAST_COLUMNS, _USUAL_COLUMNS = 10, 80
-_LONGEST_LINE = 1000  # the longest that mandelcl itself has to say is a list of all places
+_LONGEST_LINE = 1000  # mandelcl's own longest line is the list of all locations
 
 
 def on_terminal() -> bool:
@@ -23,14 +23,14 @@ def on_terminal() -> bool:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error, made `printable`, if that can be written: no work is lost for it."""
+    """Print a line, made `printable`, on standard error. Errors of writing are ignored, so that no work is lost."""
     if sys.stderr is not None:
         with suppress(OSError):
             print(printable(line, _LONGEST_LINE), file=sys.stderr, flush=True)
 
 
 def sized(console: "Console") -> "Console":
-    """Return a console, with a usual width if COLUMNS says that it has none: rich would print nothing."""
+    """Return a console. If COLUMNS gives it no width, it gets a usual one; otherwise rich would print nothing."""
     if console.width < _LEAST_COLUMNS:
         console.width = _USUAL_COLUMNS
     return console
@@ -38,10 +38,10 @@ def sized(console: "Console") -> "Console":
 
 @contextmanager
 def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | None", Say]]:
-    """Show how far a picture of so many pixels has got, while the body runs; nothing of it is left behind.
+    """Show the progress of a picture with this number of pixels while the body runs. The bar is removed at the end.
 
-    Yields what takes the progress, None where nothing shows it, and what prints a line meanwhile. Only a terminal has
-    a bar, for which alone rich is loaded; `quiet` is without bar and lines.
+    Yields a callback for the progress (None if nothing shows it) and a function that prints a line above the bar. Only
+    a terminal gets a bar, and rich is imported only for it. `quiet` suppresses the bar and the lines.
     """
     if quiet or not on_terminal():
         yield None, _silent if quiet else say
@@ -58,7 +58,7 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
 
         def show(done: "Progress") -> None:
             rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.iterations and done.seconds else ""
-            if done.exact[1]:  # of the block in hand, which is not among the pixels that are done
+            if done.exact[1]:  # of the current block, whose pixels are not yet counted as done
                 bar.update(task, description="exact counts, {:,} of {:,}".format(*done.exact), rate=rate)
                 return
             what = f"reference, {done.reference:,} iterations" if done.reference else done.device
@@ -69,16 +69,16 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
 
 @contextmanager
 def steps_bar(what: str, steps: int, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show how many of so many steps are done, as `phases_bar` does; yields what takes the number."""
+    """Show how many of the steps are done, as `phases_bar` does. Yields a callback for the number."""
     with phases_bar(quiet) as show:
         yield lambda done: show(what, done, steps)
 
 
 @contextmanager
 def frames_bar(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of how many frames are done, as `phases_bar` does, and how long the rest takes.
+    """Show how many frames of a total are done, as `phases_bar` does, and the remaining time.
 
-    Yields what takes these two, from any thread.
+    Yields a callback for these two numbers, which any thread may call.
     """
     with phases_bar(quiet, what, remaining=True) as show:
         yield lambda done, total: show(what, done, total)
@@ -86,10 +86,10 @@ def frames_bar(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def phases_bar(quiet: bool, first: str = "", *, remaining: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Show what is done, and how many of how many steps of it, on a terminal, while the body runs.
+    """Show a phase and how many of its steps are done, on a terminal, while the body runs.
 
-    Beside it stands how long that has taken, or how long the remaining steps take. Yields what takes these three, from
-    any thread; `first` is shown before. Nothing of it is left behind.
+    The bar also shows the elapsed time, or the remaining time. Yields a callback for the phase, the steps done and the
+    total, which any thread may call. `first` is shown until the first call. The bar is removed at the end.
     """
     if quiet or not on_terminal():
         yield lambda _what, _done, _total: None

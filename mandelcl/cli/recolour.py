@@ -39,8 +39,8 @@ def command(
 ) -> None:
     """Draw a saved field with another palette.
 
-    Nothing is computed again. FIELD is an .npz or .exr of mandelcl's, an .exr of Kalles Fraktaler or Fraktaler-3, or a
-    .kfb of the former, whose place is in the .kfr beside it.
+    Nothing is computed again. FIELD is an .npz or .exr written by mandelcl, an .exr of Kalles Fraktaler or Fraktaler-3,
+    or a .kfb of Kalles Fraktaler. The location of a .kfb is read from the .kfr beside it.
     """
     from mandelcl.files import loading, output
 

@@ -1,4 +1,4 @@
-"""Ten small jobs and the digests of their counts, the same on every device: for reports on those elsewhere."""
+"""Ten small jobs and the digests of their counts, which are the same on every device. Device reports include them."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -77,27 +77,30 @@ Examples:
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
     metavar="MS",
-    help="How long a launch should last. [default: 100; 20 on a GPU whose driver may stop long ones]",
+    help="The target time of a kernel launch. [default: 100; 20 on a GPU whose driver kills long launches]",
 )
-@click.option("--blocks", metavar="CxR", help="Cut the picture into C×R blocks, one launch each.")
+@click.option("--blocks", metavar="CxR", help="Split the picture into C×R blocks, one launch each.")
 @click.option(
-    "--rectangles", type=completion.FILE, metavar="FILE.png", help="Also draw what border tracing filled and computed."
+    "--rectangles",
+    type=completion.FILE,
+    metavar="FILE.png",
+    help="Also draw which pixels border tracing filled and computed.",
 )
 @options.planes_option
 @click.option("--resume", is_flag=True, help="Continue a stopped render, if there is one.")
-@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel to the end, even if its count is known.")
+@click.option("--no-shortcuts", is_flag=True, help="Iterate every pixel, even if its count is known in advance.")
 @click.option(
     "--confirm",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Count N pixels again in exact arithmetic, and say how many agree; for at most ten minutes.",
+    help="Recompute N counts in exact arithmetic, for at most ten minutes, and print how many agree.",
 )
-@click.option("--certify", is_flag=True, help="Prove the counts, and compute again what cannot be proved at once.")
+@click.option("--certify", is_flag=True, help="Prove every count; recompute those that cannot be proved.")
 @click.option(
     "--certify-for",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="Spend at most so long on the exact arithmetic that the last of --certify need.",
+    help="The time limit for the exact arithmetic at the end of --certify.",
 )
 @colour_options
 @samples_option
@@ -130,19 +133,23 @@ def command(
 ) -> None:
     """Draw a picture.
 
-    Without a view, this draws the whole set. The suffix of FILE chooses the format: .png, .jpg and .webp (which carry
+    Without a view, this draws the whole set. The suffix of FILE chooses the format: .png, .jpg and .webp (which store
     their job, see --like), .ppm, .npz (the counts themselves, see `recolour` and `compare`), .exr (OpenEXR, for other
-    programs), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without -o the picture goes to mandelbrot.png. Numbers are
-    decimals of any length, with exponents, or ratios p/q, and are never rounded on input.
+    programs), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without -o the picture is written to mandelbrot.png. Numbers
+    are
+    decimals of any length, with or without an exponent, or ratios p/q. They are never rounded on input.
 
-    A picture may be larger than memory. What a long render has finished is kept in FILE.part until it ends; after an
-    interrupt, the same command with --resume continues. Several devices (--device) share the picture, and so do those
-    of several machines (--cluster): of a Dask cluster with workers of `mandelcl cluster-worker`, or of some on this
-    machine. --trace records what the devices and the host did when.
+    A picture may be larger than memory. The finished rows of a long render are kept in FILE.part until it ends. After
+    an
+    interrupt, run the same command with --resume to continue. Several devices (--device) can share a picture, and so
+    can
+    several machines (--cluster): the workers of a Dask cluster, started by `mandelcl cluster-worker`, or workers on
+    this
+    machine. --trace records what the devices and the host did over time.
 
-    Deep views are computed beside a reference orbit, in rounded numbers. --certify proves each count, or computes it
-    again until it can be proved: it is then that of exact arithmetic. --confirm draws its pixels by a fixed rule, the
-    same ones each time.
+    Deep views are computed relative to a reference orbit, in rounded numbers. --certify proves that each count equals
+    that of exact arithmetic, and recomputes a count until it can be proved. --confirm recomputes a sample of pixels,
+    chosen by a fixed rule.
     """
     from mandelcl.opencl import preopen
 
@@ -152,7 +159,7 @@ def command(
     options_given = JobOptions(**given)
     options_given.check()
     if cluster is None:
-        preopen.begin("render", *devices, *options_given.kind())  # before what takes time to load
+        preopen.begin("render", *devices, *options_given.kind())  # before the slow imports
 
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.files import output
@@ -171,7 +178,7 @@ def command(
     )
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
-        raise click.UsageError("--rectangles shows what border tracing does; add --algorithm border")
+        raise click.UsageError("--rectangles needs border tracing; add --algorithm border")
     if tracing:
         job = _limited(job, devices, not no_self_test)
     sample = sample_of(job, confirm) if confirm is not None else None
@@ -209,7 +216,7 @@ def command(
     if tracing:
         tracing.write()
         if not tracing.rectangles and not quiet:
-            say(f"mandelcl: nothing was traced: {rectangles} shows a picture that was computed as a whole")
+            say(f"mandelcl: no borders were traced, because every pixel was computed; {rectangles} shows that")
     if not as_json and not quiet:
         say(f"{', '.join(paths)}: {_summary(report)}{_viewers(paths)}")
         if line := forced(job, report, paths[0]):
@@ -224,13 +231,13 @@ def command(
 
 
 def _viewers(paths: "Sequence[str]") -> str:
-    """Return how to look at Deep Zoom pictures, which no program opens by itself; nothing where there are none."""
+    """Return how to view Deep Zoom pictures, which no desktop program opens; an empty text if there are none."""
     pages = [f"{Path(path).with_suffix('')}_files/index.html" for path in paths if Path(path).suffix.lower() == ".dzi"]
     return f"; open {' and '.join(pages)} in a browser" if pages else ""
 
 
 def forced(job: "Job", report: "Report", path: str) -> str:
-    """Return in a line what the devices have made other than most devices do; nothing where that is nothing."""
+    """Return a line that says in what the resolved job differs from that of most devices; empty if in nothing."""
     from mandelcl.engine.device_class import DeviceClass
     from mandelcl.engine.resolve import resolve
 
@@ -241,7 +248,8 @@ def forced(job: "Job", report: "Report", path: str) -> str:
     if not found:
         return ""
     command = command_line(["mandelcl", "render", "--like", path])
-    return f"{', '.join(found)}, since {report.devices_text} is slow at that or has none; the same on others: {command}"
+    reason = f"because {report.devices_text} lacks it or is slow at it"
+    return f"{', '.join(found)}, {reason}; for the same result elsewhere: {command}"
 
 
 def _on(
@@ -250,7 +258,7 @@ def _on(
     devices: tuple[str, ...],
     render: "Callable[[tuple[str, ...] | Session], Report]",
 ) -> "Report":
-    """Return the report of a render on some devices, or on a cluster, whose workers take them in turn."""
+    """Return the report of a render on some devices, or on a cluster whose workers take these devices in turn."""
     if cluster is None:
         return render(devices)
     from mandelcl.rendering.session import Session
@@ -260,7 +268,7 @@ def _on(
 
 
 def _limited(job: "Job", devices: tuple[str, ...], self_test: bool) -> "Job":
-    """Return a job with its automatic iteration limit decided, for what has to know it before anything is drawn."""
+    """Return a job with its automatic iteration limit resolved, for options that need it before the render starts."""
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.rendering.session import Session
 
@@ -271,12 +279,12 @@ def _limited(job: "Job", devices: tuple[str, ...], self_test: bool) -> "Job":
 
 
 def _rate(giter_per_s: float) -> str:
-    """Return a rate, in a unit that shows it."""
+    """Return a rate as text, in a fitting unit."""
     return f"{giter_per_s:.1f} Giter/s" if giter_per_s >= 0.1 else f"{1000 * giter_per_s:.3g} Miter/s"
 
 
 def _percent(share: float) -> str:
-    """Return a share in per cent, rounded down: all is only what is all."""
+    """Return a share in per cent, rounded down, so that only a share of 1 is shown as "all"."""
     return "all" if share == 1 else f"{math.floor(share * 10_000) / 100:.2f} %"
 
 
@@ -288,7 +296,7 @@ def _tracing_picture(path: str, view: "View") -> "TracingPicture":
 
 def _summary(report: "Report") -> str:
     certified = f", {_percent(report.certified.share)} of the counts certified" if report.certified else ""
-    samples = f", {report.samples:.3g} samples a pixel" if report.samples is not None else ""
+    samples = f", {report.samples:.3g} samples per pixel" if report.samples is not None else ""
     how = report.rounding if report.method == "direct" else report.method
     return (
         f"{report.width}x{report.height}, {report.number} {how}, "

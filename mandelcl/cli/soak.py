@@ -21,18 +21,18 @@ from mandelcl.lab.soak.run import Soak, Start
 from mandelcl.lab.soak.verdict import PASS, SoakVerdict, duration, verdict
 from mandelcl.opencl.device import Device
 
-_PARTS = [f"{k} %" for k in range(10, 101, 10)]  # of the time: a column of the speeds for each
+_PARTS = [f"{k} %" for k in range(10, 101, 10)]  # of the time; the table has a column of speeds for each
 _VERDICTS = Layout((), {"Device": 20, "What was found": 32})
 _SPEEDS = Layout((*_PARTS[::2], *_PARTS[1::2]), {"Job": 20})
-_LINE_S = 60.0  # between two lines on each device, where there is no terminal
+_LINE_S = 60.0  # between two lines on each device, without a terminal
 
 
 def soaked(
     devices: Sequence[Device], minutes: float, *, self_test: bool = True, start: Start | None = None
 ) -> tuple[list[Record], bool]:
-    """Return what a soak of devices has found out, and whether it was stopped by Ctrl-C; progress goes to stderr.
+    """Soak devices. Return the records, and whether Ctrl-C stopped the soak. Progress goes to standard error.
 
-    `start` starts a device under soak, by default in a process of its own.
+    `start` starts a device under soak, by default in its own process.
     """
     console = sized(Console(stderr=True, markup=False, highlight=False))
     cancelled: list[bool] = []
@@ -120,7 +120,7 @@ def _job(record: Record, found: SoakVerdict, index: int) -> dict[str, Any]:
 
 
 def _bars(console: Console) -> ProgressBar:
-    """Return a bar for each device that shows on a terminal only and leaves nothing behind."""
+    """Return a bar per device, shown only on a terminal and removed at the end."""
     columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
     return ProgressBar(
         *columns,
@@ -134,7 +134,7 @@ def _bars(console: Console) -> ProgressBar:
 def _shown(
     console: Console, bars: ProgressBar, devices: Sequence[Device], seconds: float
 ) -> Callable[[Sequence[Record]], None]:
-    """Return what shows how far records are: bars on a terminal, otherwise a line a minute on each device."""
+    """Return a callback that shows progress: bars on a terminal, otherwise one line per device and minute."""
     tasks = [bars.add_task(f"{device.spec} {device.name}", total=seconds, state="") for device in devices]
     last = time.monotonic()
 
@@ -169,7 +169,7 @@ def report(
     as_json: bool,
     wide: bool = False,
 ) -> int:
-    """Print what a soak has found out; return the exit code, 0 if every device passed all of it."""
+    """Print the verdicts of a soak; return the exit code, 0 if every device passed."""
     found = [verdict(record) for record in records]
     if as_json:
         import json
@@ -178,5 +178,5 @@ def report(
     else:
         show_tables(devices, records, found, wide)
     if stopped:
-        say(f"mandelcl: stopped before the {minutes:g} min were over")
+        say(f"mandelcl: stopped before {minutes:g} min had passed")
     return int(stopped or any(verdict_.word != PASS for verdict_ in found))

@@ -22,8 +22,8 @@ Examples:
 @job_options
 @options.device_option
 @options.self_test_option
-@click.option("--orbits", type=click.Choice(source.ORBITS), default="block", help="Where the orbits come from.")
-@click.option("--smooth", is_flag=True, help="Include what smooth colouring needs.")
+@click.option("--orbits", type=click.Choice(source.ORBITS), default="block", help="Which pixels the kernel computes.")
+@click.option("--smooth", is_flag=True, help="Include the parts for smooth colouring.")
 @options.planes_option
 def command(
     devices: tuple[str, ...],
@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Print the kernel source of a job.
 
-    It is the source for a device, as one text without includes.
+    The output is the source for one device, as a single text without includes.
     """
     from mandelcl.engine import choose
     from mandelcl.engine.building import loop_text
@@ -44,5 +44,5 @@ def command(
     job = JobOptions(**given).job((*planes, *(("smooth",) if smooth else ())))
     choice = choose.fastest(job, choose.matching(devices), not no_self_test)
     text = loop_text(choice.job, shaped(choice.variant, choice.job), orbits)
-    # A file is to hold the bytes of the kernels, whatever standard output's encoding is.
+    # A file must get the exact bytes of the kernels, whatever the encoding of standard output is.
     click.echo(text if sys.stdout.isatty() else text.encode())

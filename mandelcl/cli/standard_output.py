@@ -1,4 +1,4 @@
-"""What to do where standard output cannot be written: what its encoding lacks, a full disk, a reader that has gone."""
+"""Handle failures of standard output: characters missing in its encoding, a full disk, a closed pipe."""
 
 import codecs
 import errno
@@ -13,7 +13,7 @@ from mandelcl.base.system import system
 _REFUSALS = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EPIPE") if hasattr(errno, name)}
 
 
-# What formulas and tables have beside ASCII, in characters that every encoding has.
+# ASCII replacements for the other characters of formulas and tables.
 _PLAIN = {
     **{power: f"^{number}" for number, power in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     "×": "x",
@@ -30,22 +30,22 @@ _PLAIN = {
 
 
 def open_closed() -> None:
-    """Open to nowhere what of standard input, output and error the process was started without (`>&-`).
+    """Open os.devnull for each of standard input, output and error that is closed (`>&-`).
 
-    Otherwise the next file that is opened, such as a picture, would be what drivers print into.
+    Otherwise the next file opened, such as a picture, would get its descriptor, and drivers would print into the file.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # which takes the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free descriptor
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def accept_all() -> None:
-    """Have standard output and error take what their encoding lacks: some that Windows has for pipes lack much.
+    """Let standard output and error accept characters that their encoding lacks. Windows pipes may lack many.
 
     Signs of formulas and tables are written in ASCII, other characters as escapes.
     """
@@ -56,24 +56,26 @@ def accept_all() -> None:
 
 
 def refuses(error: OSError) -> bool:
-    """Return whether an error is one of writing to standard output: a disk's or a pipe's, and of no file by name.
+    """Return whether an error came from writing to standard output: from its disk or pipe, and from no named file.
 
-    Whatever else is written has had its errors turned into FileErrors.
+    All other errors of writing have been turned into FileErrors.
     """
     return error.filename is None and (error.errno in _REFUSALS or _reader_has_gone(error))
 
 
 def give_up(error: OSError, code: int) -> NoReturn:
-    """End the process with an exit code, and with a line that says why unless a pipe's reader has gone."""
+    """End the process with an exit code. A line says why, unless the reader of a pipe has closed it."""
     if not _reader_has_gone(error):
         with suppress(OSError):  # it may be the same full disk
             print(f"mandelcl: cannot write to standard output: {error.strerror}", file=sys.stderr, flush=True)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries once more, and complains
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+    )  # otherwise Python would flush again at exit, and print an error
     sys.exit(code)
 
 
 def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Return what stands for characters that an encoding lacks, and where to go on (an error handler of codecs)."""
+    """Return the replacement for characters that an encoding lacks, and where to continue (a codecs error handler)."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -81,6 +83,6 @@ def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def _reader_has_gone(error: OSError) -> bool:
-    """Return whether an error of writing to a pipe says that nobody reads it any more."""
-    # Windows' C library has EINVAL where what is read from is closed in an orderly way.
+    """Return whether an error of writing to a pipe means that its reader has closed it."""
+    # Windows' C library reports EINVAL if the reader closed the pipe in an orderly way.
     return isinstance(error, BrokenPipeError) or (system() == "win32" and error.errno == errno.EINVAL)

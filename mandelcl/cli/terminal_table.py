@@ -1,4 +1,4 @@
-"""A table on standard output: whole in a pipe or a file, and as much of it as fits on a terminal."""
+"""A table on standard output: complete in a pipe or a file, cut to the width on a terminal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,25 +11,26 @@ from rich.table import Table
 from mandelcl.cli.progress import say, sized
 
 _RANGE = " (min … max)"
-_BETWEEN = 3  # characters from column to column
-# To how many characters names and reasons may be folded; nothing else is.
+_BETWEEN = 3  # characters between columns
+# The width in characters to which names and reasons may be folded. Other columns are never folded.
 _FOLDED = {"Case": 20, "Device": 20, "Error": 16, "Worse": 24, "Remark": 24}
-# What is left out where not all columns fit, in this order; a study's own columns go between the two, from the right.
+# The columns to leave out if not all fit, in this order. A study's own columns go between the two, from the right.
 _SOONER = (
     *("Runs", "Build s", "Copy ms", "Launches", "Longest ms", "Driver", "Peak Gfma/s", "Platform", "Rounding", "SPEC"),
     *("Wall × best", "Compute × best", "Mpix/s"),
 )
 _LATER = ("Wall ms", "Kernel × best")
 _NEVER = ("Case", "Machine", "Place", "Where", "Device", "Kernel ms", "Kernel ×", "Giter/s", "Counts", *_FOLDED)
-_NAMES = ("Case", "Machine", "Device")  # which tell most rows apart; where they do not, SPEC stays
+_NAMES = ("Case", "Machine", "Device")  # these tell most rows apart; if they do not, SPEC stays
 _BAD = ("WRONG", "FAIL")
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a table that is not a study's fits.
+    """How a table that is not a study's is made to fit.
 
-    `left_out` are the columns that may go, in this order, and `folded` says to how many characters others may shrink.
+    `left_out` are the columns that may be dropped, in this order. `folded` gives the width in characters to which other
+    columns may shrink.
     """
 
     left_out: Sequence[str]
@@ -39,16 +40,16 @@ class Layout:
 def show(
     headings: Sequence[str], lines: Sequence[Sequence[str]], wide: bool = False, layout: Layout | None = None
 ) -> None:
-    """Print a table; lines with wrong counts or a failure are red.
+    """Print a table. Rows with wrong counts or a failure are red.
 
-    On a terminal, columns that do not fit are left out, and a line says which, unless it is to be `wide`. Without a
-    `layout` it is a study's table.
+    On a terminal, columns that do not fit are dropped, and a line lists them, unless `wide` is set. Without a `layout`
+    the table is a study's.
     """
     folded = _FOLDED if layout is None else layout.folded
     console = sized(Console(highlight=False, markup=False))
     missing: list[str] = []
     if not console.is_terminal:
-        console.width = 100_000  # never truncate what a program may read
+        console.width = 100_000  # never truncate output that a program may read
     elif not wide:
         headings, lines, missing = fitted(headings, lines, console.width, layout)
     table = Table(show_edge=False, pad_edge=False)
@@ -59,15 +60,15 @@ def show(
         table.add_row(*cells, **wrong)
     console.print(table)
     if missing:
-        say(f"mandelcl: left out: {', '.join(missing)}; --wide shows all columns")
+        say(f"mandelcl: columns left out: {', '.join(missing)}; --wide shows all")
 
 
 def fitted(
     headings: Sequence[str], lines: Sequence[Sequence[str]], width: int, layout: Layout | None = None
 ) -> tuple[list[str], list[list[str]], list[str]]:
-    """Return the headings and lines of a table that fits a width, and the headings that are left out.
+    """Return the headings and rows of a table that fits a width, and the headings that are left out.
 
-    Times lose their minimum and maximum before a column goes.
+    Times lose their minimum and maximum before a column is dropped.
     """
     table = {heading: [line[k] for line in lines] for k, heading in enumerate(headings)}
     folded = _FOLDED if layout is None else layout.folded
@@ -88,7 +89,7 @@ def fitted(
 
 
 def _leaving(table: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the columns of a study's table that may be left out, in this order."""
+    """Return the columns of a study's table that may be dropped, in this order."""
     own = [heading for heading in table if heading not in (*_SOONER, *_LATER, *_NEVER)]
     names = list(zip(*(table[heading] for heading in _NAMES if heading in table), strict=True))
     alike = len(set(names)) < len(names)
@@ -96,7 +97,7 @@ def _leaving(table: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _width(table: Mapping[str, Sequence[str]], folded: Mapping[str, int]) -> int:
-    """Return how many characters a table takes at least, if names and reasons are folded."""
+    """Return the minimum width of a table in characters, with names and reasons folded."""
     total = _BETWEEN * (len(table) - 1)
     for heading, cells in table.items():
         widest = max(map(cell_len, (heading, *cells)))

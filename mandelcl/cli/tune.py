@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     "tune",
     epilog="""\b
 Examples:
-  mandelcl tune                            every device, float and double
-  mandelcl tune --device gpu --number fp128
-  mandelcl tune --seconds 10 --json
-  mandelcl tune --forget                   back to the built-in shapes
+  Examples:
+    mandelcl tune                            every device, float and double
+    mandelcl tune --device gpu --number fp128
+    mandelcl tune --seconds 10 --json
+    mandelcl tune --forget                   restore the built-in shapes
 """,
 )
 @options.device_option
@@ -43,19 +44,21 @@ Examples:
     type=click.FloatRange(min=0),
     default=TUNING_S,
     show_default=True,
-    help="Start no new measurement after this time, for each device and number.",
+    help="Per device and number: start no new measurement after this time.",
 )
-@click.option("--forget", "forgetting", is_flag=True, help="Forget what was tuned.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON line for each device and number.")
+@click.option("--forget", "forgetting", is_flag=True, help="Delete the results of tuning.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON per device and number.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
     devices: tuple[str, ...], numbers: tuple[str, ...], seconds: float, forgetting: bool, as_json: bool, quiet: bool
 ) -> None:
-    """Find and remember the fastest shape of the kernels.
+    """Find and store the fastest kernel shape for each device.
 
-    Each device has its own. The shape (how many orbits side by side, how many steps between two tests, in which tiles)
-    changes the speed and never a result. It is kept for this device, driver and version of the kernels. If one of these
-    changes, it is ignored, with a note, and mandelcl returns to the built-in shape for this class of device.
+    The shape is the number of orbits computed side by side, the number of steps between two escape tests, and the size
+    of the tiles. It changes the speed and never a result. It is stored for this device, driver and version of the
+    kernels. If one of these changes, mandelcl ignores the stored shape, with a note, and uses the built-in shape for
+    this
+    class of device.
     """
     from mandelcl.engine import choose
     from mandelcl.engine.variant import forget
@@ -81,11 +84,13 @@ def command(
             tuned += 1
             if as_json:
                 click.echo(json.dumps(_row(device, number, result)))
-    for complaint in cache.complaints():  # it matters here: the cache keeps what was tuned
+    for complaint in cache.complaints():  # complaints matter here: without the cache, the result of tuning is lost
         say(f"mandelcl: {complaint}")
     if not tuned and not forgetting:
         raise DeviceError(
-            reasons[0] if reasons else "no device has double, which this number needs; choose another --number"
+            reasons[0]
+            if reasons
+            else "this number needs double precision, which no device has; choose another --number"
         )
 
 
@@ -96,22 +101,22 @@ def _tune(device: "Device", number: "NumberFormat", seconds: float, quiet: bool)
     with _status(about, quiet) as update:
 
         def show(variant: "Variant", rate: float | None) -> None:
-            measured = "does not work here" if rate is None else f"{rate / 1e9:.2f} Giter/s"
+            measured = "does not work on this device" if rate is None else f"{rate / 1e9:.2f} Giter/s"
             update(f"{about}: {_shape(variant)}: {measured}")
 
         result = tune.tune(device, number, seconds=seconds, progress=show)
-    comparison = f"{result.gain:.2f} times the rate of" if result.gain > 1 else "nothing beats"
+    comparison = f"{result.gain:.2f} times the rate of" if result.gain > 1 else "no shape is faster than"
     if not quiet:
         say(
             f"{about}: {_shape(result.variant)}, {result.rate / 1e9:.2f} Giter/s, {comparison} the "
-            f"shape of its class ({result.tried} tried in {result.seconds:.0f} s)"
+            f"built-in shape ({result.tried} tried in {result.seconds:.0f} s)"
         )
     return result
 
 
 @contextmanager
 def _status(text: str, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show a line on a terminal while the body runs; yields what changes it."""
+    """Show a line on a terminal while the body runs. Yields a callback that changes it."""
     if quiet or not on_terminal():
         yield lambda _text: None
         return

@@ -49,7 +49,7 @@ Examples:
 @click.option("-o", "--output", default=DEFAULT_OUTPUT, show_default=True, type=completion.FILE, metavar="FILE",
               help=OUTPUT_HELP)  # fmt: skip
 @stop_options
-@click.option("--size", metavar="WxH", help="Width and height of a frame. [default: 1920x1080]")
+@click.option("--size", metavar="WxH", help="Width and height of the frames. [default: 1920x1080]")
 @iteration_options
 @options.planes_option
 @options.device_option
@@ -62,15 +62,18 @@ Examples:
     default=1,
     show_default=True,
     metavar="N",
-    help="Points of a pixel, at least; four times as many where a keyframe begins.",
+    help="Samples per pixel, at least; four times as many at the start of each keyframe.",
 )
 @film_options
 @film_colour_options
 @click.option(
-    "--keys", type=completion.FILE, metavar="FOLDER", help="Where keyframes are kept. [default: FILE's name and .keys]"
+    "--keys",
+    type=completion.FILE,
+    metavar="FOLDER",
+    help="The folder for keyframes. [default: FILE with the suffix .keys]",
 )
 @options.trace_option
-@click.option("--json", "json_wanted", is_flag=True, help="Print what was done as JSON.")
+@click.option("--json", "json_wanted", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
     output: str,
@@ -89,10 +92,12 @@ def command(
 ) -> None:
     """Make a film that zooms in.
 
-    It goes from the whole set, or --from, to a place at a constant speed. Keyframes, each twice as deep as the one
-    before, are kept in a folder beside the film: `mandelcl film` makes films of them with other colours, at another
-    speed, without computing again. The same command goes on where it was stopped, at whatever moment. A VIEW is the
-    name of a place, or RE,IM,ZOOM, or RE,IM,ZOOM,DEGREES.
+    The film moves at a constant speed from the whole set, or from --from, to a location. Keyframes, each twice as deep
+    as
+    the one before, are kept in a folder beside the film. From them, `mandelcl film` makes films with other colours or
+    at
+    another speed without computing anything again. After an interrupt, run the same command to continue. A VIEW is the
+    name of a location, or RE,IM,ZOOM, or RE,IM,ZOOM,DEGREES.
     """
     if json_wanted and quiet:
         raise click.UsageError("give --json or --quiet, not both")
@@ -129,7 +134,7 @@ def command(
         held(folder_path, plan := _limited(kept_limit(plan, folder_path), opened, settings, quiet)) as folder,
     ):
         computed = _compute(folder, opened, settings, quiet)
-        # Those of a cluster are other machines'.
+        # The devices of a cluster belong to other machines.
         own = () if cluster else devices
         assembler = assembler_for(folder.job(0), own, (width, height), frames, not no_self_test)
         with frames_bar("frames", quiet) as show:
@@ -154,7 +159,7 @@ def command(
 
 
 class _OneSession:
-    """Opens a session when it is first needed, the same one ever after; a context manager, which closes it."""
+    """A context manager that opens a session on first use, returns the same one later, and closes it at the end."""
 
     def __init__(self, make: "Callable[[], Session]") -> None:
         self._make = make
@@ -175,7 +180,7 @@ class _OneSession:
 
 
 def _limited(plan: "FilmPlan", opened: _OneSession, settings: "Settings", quiet: bool) -> "FilmPlan":
-    """Return a plan with its iteration limit decided."""
+    """Return a plan with its iteration limit resolved."""
     from mandelcl.film.limit import limited
 
     if not plan.job.auto_iterations:
@@ -190,13 +195,13 @@ def _limited(plan: "FilmPlan", opened: _OneSession, settings: "Settings", quiet:
 
 
 def _no_view() -> dict[str, Any]:
-    """Return what says nothing of a view: that of a film is its stops."""
+    """Return the options of a view, all None: a film's view is defined by its stops."""
     names = ("at", "center", "zoom", "region", "rotate", "anchor", "like", "size", "reference", "algorithm", "strict")
     return dict.fromkeys(names)
 
 
 def _compute(folder: "Folder", opened: _OneSession, settings: "Settings", quiet: bool) -> "Computed":
-    """Compute the keyframes that are missing; a signal leaves those that are done."""
+    """Compute the missing keyframes. A signal stops this; finished keyframes are kept."""
     from mandelcl.film.keyframes import Computed, compute
 
     missing = folder.missing()
@@ -212,14 +217,14 @@ def _compute(folder: "Folder", opened: _OneSession, settings: "Settings", quiet:
             return interruptible(work)
         except CancelledError as error:
             there = folder.plan.keyframes - len(folder.missing())
-            remark(error, f"{there} of {folder.plan.keyframes} keyframes are kept in {folder.path}: the same command "
-                          "goes on")  # fmt: skip
+            remark(error, f"{there} of {folder.plan.keyframes} keyframes are kept in {folder.path}; run the same "
+                          "command to continue")  # fmt: skip
             raise
 
 
 def _computed_text(computed: "Computed", keys: str) -> str:
     if not computed.keyframes:
-        return f"{keys}: all keyframes were there"
+        return f"{keys}: all keyframes already existed"
     speed = computed.iterations / computed.kernel_seconds / 1e6 if computed.kernel_seconds else 0.0
     numbers, devices = ", ".join(computed.numbers), " and ".join(computed.device)
     return (

@@ -1,1 +1,1 @@
-"""From planes to colours."""
+"""Colouring: from planes to pixels."""

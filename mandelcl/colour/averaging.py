@@ -1,4 +1,4 @@
-"""The mean of several samples a pixel, as light."""
+"""The mean of several samples per pixel, in linear light."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from mandelcl.core.planes import COUNTS
 
 
 class Averages:
-    """Sums of the light of samples, for the pixels of a band, and how many each has.
+    """Sums of the samples' linear light for the pixels of a band, and the number of samples of each pixel.
 
-    Of a transparent set only the samples outside count, and a pixel is as opaque as many of its samples are.
+    If the set is transparent, only samples outside count, and a pixel's opacity is their share of its samples.
     """
 
     def __init__(self, job: Job, colouring: Colouring, band: Block) -> None:
@@ -26,7 +26,7 @@ class Averages:
         self._outside = np.zeros((band.height, band.width), np.uint16) if colouring.transparent else None
 
     def add(self, job: Job, rows: Rows, left: int, top: int) -> None:
-        """Add a sample of some pixels, the first of which is at this place of the picture; `job` is the sample's."""
+        """Add one sample for some pixels, the first of which is at (left, top). `job` is the sample's job."""
         counts = rows[COUNTS.name]
         height, width = counts.shape
         x, y = left - self.band.x, top - self.band.y

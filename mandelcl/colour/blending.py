@@ -1,4 +1,4 @@
-"""From the colours of a palette to those of a whole turn: curves through them."""
+"""From the colours of a palette to those of a whole cycle: curves through the colours."""
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ _TO_LAB = np.array(
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
 )
-_BETWEEN = 2048  # points of an even curve from one colour to the next
+_BETWEEN = 2048  # points per segment of an even curve
 
 
 def turn_of(colours: npt.NDArray[np.uint8], blend: str, positions: tuple[float, ...], size: int) -> Reals:
@@ -34,7 +34,7 @@ def turn_of(colours: npt.NDArray[np.uint8], blend: str, positions: tuple[float, 
         return _even_turn(colours, size)
     places = np.array(positions) if positions else np.arange(len(colours)) / len(colours)
     at = np.arange(size) / size
-    # The stop at or before each place, and how far it is from there to the next one.
+    # The stop at or before each place, and the fraction of the way to the next stop.
     k = (np.searchsorted(places, at, side="right") - 1) % len(places)
     gaps = np.diff(np.append(places, places[0] + 1))
     t = (((at - places[k]) % 1) / gaps[k])[:, np.newaxis]
@@ -48,12 +48,12 @@ def turn_of(colours: npt.NDArray[np.uint8], blend: str, positions: tuple[float, 
 
 
 def as_bytes(values: Reals) -> npt.NDArray[np.uint8]:
-    """Return sRGB values as bytes."""
+    """Return sRGB values from 0 to 1 as bytes."""
     return np.asarray(np.rint(values * 255), dtype=np.uint8)
 
 
 def _cubic(values: Reals, gaps: Reals, k: npt.NDArray[np.intp], t: Reals) -> Reals:
-    """Return a closed monotone cubic through values a gap apart, at the parts t of the gaps behind values k.
+    """Return a closed monotone cubic through values with these gaps, at the fractions t of the gaps behind values k.
 
     Slopes are weighted harmonic means (Fritsch and Butland, 1984), so no channel overshoots.
     """
@@ -72,8 +72,8 @@ def _cubic(values: Reals, gaps: Reals, k: npt.NDArray[np.intp], t: Reals) -> Rea
 def _even_turn(colours: npt.NDArray[np.uint8], size: int) -> Reals:
     """Return colours on a closed curve through the given ones, at equal distances in OKLab.
 
-    A monotone cubic (Fritsch and Carlson, 1980; slopes are harmonic means) in each coordinate: no channel
-    overshoots, so no band of a hue that nobody asked for.
+    Each coordinate is a monotone cubic (Fritsch and Carlson, 1980; slopes are harmonic means). No channel overshoots,
+    so no band of an unwanted hue appears.
     """
     lab = _srgb_to_oklab(colours)
     step = np.roll(lab, -1, axis=0) - lab

@@ -1,4 +1,4 @@
-"""The boundary as a line of some width, which shows filaments far thinner than a pixel."""
+"""Draw the boundary as a line with a given width. It shows filaments that are much thinner than a pixel."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -15,7 +15,7 @@ from mandelcl.core.planes import DISTANCE
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """A line along the set: `towards` is its colour, which fades out over `width` pixels."""
+    """A line along the set. `towards` is its colour, which fades out over `width` pixels."""
 
     width: float
     towards: str = "#000000"
@@ -27,8 +27,8 @@ class Boundary:
         object.__setattr__(self, "width", effect_text.number(self.width, "the boundary's width", 1e-6, 1e6))
         object.__setattr__(self, "towards", read_colour(self.towards))
 
-    def factor(self, rows: Rows, job: Job) -> npt.NDArray[np.float32]:  # noqa: ARG002 - the distances say it all
-        """Return the distance by the width, at most 1."""
+    def factor(self, rows: Rows, job: Job) -> npt.NDArray[np.float32]:  # noqa: ARG002 - distances suffice
+        """Return distance / width, at most 1."""
         distance = rows[DISTANCE.name]
         re, im = distance.real.astype(np.float64), distance.imag.astype(np.float64)
         re *= re
@@ -40,7 +40,7 @@ class Boundary:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return what WIDTH[,COLOUR] describes; raises InvalidInputError for another text."""
+        """Parse WIDTH[,COLOUR]. Raises InvalidInputError for any other text."""
         width, *colour = effect_text.values(text, cls.name, 2)
         return cls(effect_text.number(width, "--boundary"), *colour)
 
@@ -50,6 +50,6 @@ class Boundary:
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Return what `to_json` described; raises InvalidInputError, TypeError or ValueError for anything else."""
+        """Parse the output of `to_json`. Raises InvalidInputError, TypeError or ValueError for anything else."""
         width, towards = value
         return cls(width, str(towards))

@@ -1,4 +1,4 @@
-"""A colouring as a line of JSON, and back."""
+"""Conversion of a colouring to a line of JSON, and back."""
 
 import json
 import math
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def as_text(colouring: "Colouring") -> str:
-    """Return a colouring as one line of JSON: the palette, the cycle (or null), the offset and the rest.
+    """Return a colouring as one line of JSON: palette, cycle (or null), offset, and the other settings.
 
-    A palette in the list goes by its name; any other is there with its colours, so that nobody needs its file. What
-    else there is to say is there only where it is not the usual.
+    A built-in palette is stored by name. Any other palette is stored with its colours, so its file is not needed.
+    Settings that have their default value are left out.
     """
     own = _own_palette(colouring)
     values: dict[str, Any] = {"palette": own.to_json(), "cycle": colouring.cycle, "offset": colouring.offset}
@@ -41,10 +41,10 @@ def as_text(colouring: "Colouring") -> str:
 
 
 def read(text: str) -> dict[str, Any]:
-    """Return what `as_text` wrote, as a `Colouring` takes it by name.
+    """Parse the output of `as_text` into the keyword arguments of `Colouring`.
 
-    Raises one of ArithmeticError, AttributeError, InvalidInputError, LookupError, RecursionError, TypeError and
-    ValueError for anything else.
+    Raises ArithmeticError, AttributeError, InvalidInputError, LookupError, RecursionError, TypeError or ValueError for
+    anything else.
     """
     values = json.loads(text)
     cycle = values["cycle"]
@@ -68,15 +68,15 @@ def read(text: str) -> dict[str, Any]:
 
 
 def _own_palette(colouring: "Colouring") -> Palette:
-    """Return the palette as it is without another inside, if it is one of those in the list."""
+    """Return the built-in palette if this one differs only in its inside colour, otherwise the palette itself."""
     palette, listed = colouring.palette, PALETTES.get(colouring.palette.name)
     own = listed is not None and palette == replace(listed, inside=palette.inside)
     return listed if listed is not None and own and colouring.inside is not None else palette
 
 
 def _span(values: Sequence[float]) -> tuple[float, ...]:
-    """Return the ends of a span as a colouring keeps them; raises ValueError for what are none."""
+    """Return the ends of a span as floats. Raises ValueError for an invalid span."""
     span = tuple(float(value) for value in values)
     if span and not (len(span) == 2 and -math.inf < span[0] <= span[1] < math.inf):
-        raise ValueError("a span has two ends, ascending")
+        raise ValueError("a span must have two ends in ascending order")
     return span

@@ -1,7 +1,7 @@
-"""Which pixels need more samples, where that is decided for each by itself and its neighbours on the lattice.
+"""Decide which pixels need more samples, for each pixel from itself and its neighbours on the lattice.
 
-So a part of a picture, a strip, and a device that has some of its blocks decide alike. Most pixels keep their first
-sample, so that is kept as bytes where the palette's table has all colours, and sums are kept of the others alone.
+So a strip, a part of a picture and a device with some of its blocks all decide alike. Most pixels keep their first
+sample. It is kept as bytes if the palette's table has all colours; sums are kept only for the other pixels.
 """
 
 import numpy as np
@@ -21,34 +21,34 @@ Indices = npt.NDArray[np.uint32]
 Marks = npt.NDArray[np.bool_]
 Wholes = npt.NDArray[np.int32]
 
-_CONTRAST = 16  # of 255, between neighbours: above it a pixel is more than its own point
-_ERROR = 2  # of 255: the standard error of a pixel's mean that is left
+_CONTRAST = 16  # of 255: with a larger contrast to a neighbour, a pixel needs more than one sample
+_ERROR = 2  # of 255: the accepted standard error of a pixel's mean
 
 
 def contrasting(values: Bytes) -> Marks:
     """Return which pixels differ from one of their eight neighbours.
 
-    `values` are channels × rows × columns, with a row and a column more on each side.
+    `values` are channels × rows × columns, with one extra row and column on each side.
     """
     marks = np.zeros((values.shape[1] - 2, values.shape[2] - 2), np.bool_)
     for channel in values:
         middle = channel[1:-1, 1:-1]
-        marks |= _of_three_by_three(np.maximum, channel) - middle >= _CONTRAST  # neither goes below 0
+        marks |= _of_three_by_three(np.maximum, channel) - middle >= _CONTRAST  # both differences are at least 0
         marks |= middle - _of_three_by_three(np.minimum, channel) >= _CONTRAST
     return marks
 
 
 def _of_three_by_three(most: np.ufunc, values: Bytes) -> Bytes:
-    """Return the largest or the least of each pixel and its neighbours."""
+    """Return the maximum or minimum over each pixel and its neighbours."""
     rows = most(most(values[:-2], values[1:-1]), values[2:])
     found: Bytes = most(most(rows[:, :-2], rows[:, 1:-1]), rows[:, 2:])
     return found
 
 
 class FirstSamples:
-    """The first sample of each pixel of a band and of its neighbours; (0, 0) is the pixel above and left of the band's.
+    """The first sample of each pixel of a band and of its neighbours.
 
-    They are bytes, and light where these do not say all.
+    (0, 0) is the pixel above and left of the band's first one. Samples are bytes, or light if bytes are not enough.
     """
 
     def __init__(self, colouring: Colouring, band: Block) -> None:
@@ -60,7 +60,7 @@ class FirstSamples:
         self._outside = np.empty((height, width), np.bool_) if colouring.transparent else None
 
     def put(self, job: Job, rows: Rows, x: int, y: int) -> None:
-        """Take the samples of some pixels, the first of which is at this column and row."""
+        """Store the samples of some pixels, the first of which is at this column and row."""
         height, width = rows[COUNTS.name].shape
         step = max(1, CHUNK_PIXELS // max(1, width))
         for top in range(0, height, step):
@@ -90,7 +90,7 @@ class FirstSamples:
         return Undecided(self._colouring, np.flatnonzero(marks).astype(np.uint32), light, outside)
 
     def pixels(self, job: Job, decided: "Undecided") -> Pixels:
-        """Return the pixels of the band, those that have more samples as the mean of these."""
+        """Return the pixels of the band. A pixel with several samples gets their mean."""
         colouring, band = self._colouring, self._band
         light, opacity = decided.means()
         outside = None if self._outside is None else self._outside[1:-1, 1:-1]
@@ -115,17 +115,18 @@ class FirstSamples:
 
 
 class Undecided:
-    """Pixels of a band of which further samples are taken, at `indices` (row·width + column), and sums over these.
+    """Pixels of a band that get further samples, at `indices` (row·width + column), and their sums.
 
-    By the sums of bytes, which is how pixels look, the error of their means is told. Where `outside` says which of the
-    first samples are, samples inside are left out of the light. Decided pixels stay in `all`.
+    The error of a mean is estimated from sums of bytes, because these are what is seen. `outside` says whether each
+    first
+    sample is outside; then samples inside do not contribute light. Decided pixels stay in `all`.
     """
 
     def __init__(self, colouring: Colouring, indices: Indices, light: Light, outside: Marks | None) -> None:
         self.all: Indices = indices
         self.indices: Indices = indices
         self._colouring = colouring
-        self._places = np.arange(indices.size)  # of the undecided among all
+        self._places = np.arange(indices.size)  # of the undecided pixels among all
         values = self._values(light)
         self._sums, self._squares, self._samples = values, values**2, 1
         self._light = light if outside is None else light * outside[:, np.newaxis]
@@ -134,13 +135,13 @@ class Undecided:
         self._clear()
 
     def _clear(self) -> None:
-        """Begin sums of a level."""
+        """Reset the sums for a level."""
         self._further_light = np.zeros((self.indices.size, 3), np.float32)
         self._further_outside = np.zeros(self.indices.size, np.uint16)
         self._further = 0
 
     def add(self, job: Job, rows: Rows) -> None:
-        """Add a sample of each pixel; `rows` have a single row, of these pixels, and `job` is the sample's."""
+        """Add a sample of each pixel. `rows` are a single row with these pixels, and `job` is the sample's job."""
         light = lit(job, rows, self._colouring)[0]
         values = self._values(light)
         self._sums += values
@@ -155,13 +156,13 @@ class Undecided:
         self._further += 1
 
     def settle(self) -> None:
-        """Go on with the pixels whose means have too large an error."""
+        """Keep only the pixels whose means have too large an error."""
         self._light[self._places] += self._further_light
         self._taken[self._places] += self._further
         if self._outside is not None:
             self._outside[self._places] += self._further_outside
         n, sums = self._samples, self._sums
-        # n² times the variance of the mean, times n − 1, in whole numbers: exactly the same everywhere.
+        # n² · (n − 1) times the variance of the mean, in integers, so that it is exactly the same everywhere.
         scaled = n * self._squares - sums * sums
         worst = np.maximum(np.maximum(scaled[:, 0], scaled[:, 1]), scaled[:, 2])
         left = worst >= _ERROR**2 * n * n * (n - 1)
@@ -170,7 +171,7 @@ class Undecided:
         self._clear()
 
     def means(self) -> tuple[Light, npt.NDArray[np.float32] | None]:
-        """Return the mean light of all pixels, pixels × 3, and how opaque they are, where not all are."""
+        """Return the mean light of all pixels, pixels × 3, and their opacity if some are transparent."""
         shares = np.maximum(self._taken if self._outside is None else self._outside, 1)
         light: Light = np.divide(self._light, shares[:, np.newaxis], dtype=np.float32)
         return light, None if self._outside is None else np.divide(self._outside, self._taken, dtype=np.float32)

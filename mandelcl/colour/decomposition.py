@@ -1,4 +1,4 @@
-"""Binary decomposition: on which side of the real axis orbits leave the smooth radius."""
+"""Binary decomposition: the side of the real axis on which orbits leave the smooth radius."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -15,7 +15,7 @@ from mandelcl.core.planes import LAST
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """What leaves below the real axis keeps the part `share` of its light (Peitgen and Richter, 1986)."""
+    """Orbits that leave below the real axis keep the fraction `share` of their light (Peitgen and Richter, 1986)."""
 
     share: float
     towards: str = "#000000"
@@ -27,13 +27,13 @@ class Decomposition:
         object.__setattr__(self, "share", effect_text.number(self.share, "the decomposition's share", 0, 1))
         object.__setattr__(self, "towards", read_colour(self.towards))
 
-    def factor(self, rows: Rows, job: Job) -> npt.NDArray[np.float32]:  # noqa: ARG002 - the last z says it all
-        """Return the share where the imaginary part of the last z is below 0, and 1 elsewhere."""
+    def factor(self, rows: Rows, job: Job) -> npt.NDArray[np.float32]:  # noqa: ARG002 - the last z suffices
+        """Return the share if the imaginary part of the last z is below 0, otherwise 1."""
         return np.where(rows[LAST.name].imag < 0, np.float32(self.share), np.float32(1))
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return what SHARE[,COLOUR] describes; raises InvalidInputError for another text."""
+        """Parse SHARE[,COLOUR]. Raises InvalidInputError for any other text."""
         share, *colour = effect_text.values(text, cls.name, 2)
         return cls(effect_text.number(share, "--decomposition"), *colour)
 
@@ -43,6 +43,6 @@ class Decomposition:
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Return what `to_json` described; raises InvalidInputError, TypeError or ValueError for anything else."""
+        """Parse the output of `to_json`. Raises InvalidInputError, TypeError or ValueError for anything else."""
         share, towards = value
         return cls(share, str(towards))

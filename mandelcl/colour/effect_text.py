@@ -1,4 +1,4 @@
-"""Options of effects as they are written: values separated by commas, most of them numbers."""
+"""Parsing the options of effects: values separated by commas, most of them numbers."""
 
 import math
 from typing import Any
@@ -8,15 +8,15 @@ from mandelcl.base.text import quoted
 
 
 def values(text: str, what: str, most: int) -> list[str]:
-    """Return the parts of a text, at least one and at most so many; raises InvalidInputError for others."""
+    """Split a text into one to `most` parts. Raises InvalidInputError for any other number."""
     parts = [part.strip() for part in text.split(",")]
     if not all(parts) or len(parts) > most:
-        raise InvalidInputError(f"--{what} takes 1 to {most} values separated by commas, not {quoted(text)}")
+        raise InvalidInputError(f"--{what} needs 1 to {most} values separated by commas, not {quoted(text)}")
     return parts
 
 
 def number(value: Any, what: str, least: float = -math.inf, most: float = math.inf) -> float:
-    """Return a finite number from a text or JSON, within bounds; raises InvalidInputError for another."""
+    """Return a finite number from a text or JSON. Raises InvalidInputError for one outside the bounds."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -1,8 +1,10 @@
-"""What may be laid over a palette's colours: the list of effects, and what each of them is.
+"""Effects that can be laid over a palette's colours: their protocol, and the list of them.
 
-An effect looks at planes of a pixel and says how much of its light remains. To add one: its module, whose class does
-what `Effect` says, and its line in `EFFECTS`; the option on the command line and the colouring's JSON follow. Nothing
-here loads numpy, so that `--help` may list them.
+An effect computes from the planes of a pixel how much of its light remains. To add one, write a module with a class
+that
+implements `Effect`, and add its line in `EFFECTS`; the command-line option and the colouring's JSON follow. Nothing
+here
+loads numpy, so that `--help` can list the effects.
 """
 
 import importlib
@@ -24,44 +26,45 @@ if TYPE_CHECKING:
 
 
 class Effect(Protocol):
-    """How much of a pixel's light remains, from planes of that pixel alone: a frozen dataclass that can be hashed.
+    """How much of a pixel's light remains, from that pixel's planes alone: a frozen, hashable dataclass.
 
-    A pixel outside the set has the light a + (l − a)·f, where l is that of the palette, f the `factor` and a the light
-    of the colour `towards`, each channel in linear light (1 is that of white). With black this is l·f. A pixel inside
-    the set is left alone.
+    A pixel outside the set gets the light a + (l − a)·f, where l is the palette's light, f the `factor` and a the light
+    of
+    the colour `towards`, each channel in linear light (1 is white). With black this is l·f. A pixel inside the set is
+    unchanged.
     """
 
     name: ClassVar[str]
-    planes: ClassVar[tuple[str, ...]]  # those that it needs beside the counts
+    planes: ClassVar[tuple[str, ...]]  # the planes that it needs besides counts
 
     @property
     def towards(self) -> str:
-        """The colour that remains where the factor is 0, as a `Palette` takes it."""
+        """The colour that remains if the factor is 0, in the notation of a `Palette`."""
 
     def factor(self, rows: "Rows", job: "Job") -> "npt.NDArray[np.float32]":
         """Return the factor of each pixel of some rows: float32, rows × columns, finite, at least 0.
 
-        `rows` have the planes of the job, among them those that the effect needs, and may be a part of a picture.
+        `rows` have the job's planes, including those that the effect needs, and may be a part of a picture.
         """
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the effect that a text on the command line describes; raises InvalidInputError for another."""
+        """Parse the effect from its command-line option. Raises InvalidInputError for an invalid text."""
 
     def to_json(self) -> Any:
-        """Return what `from_json` takes, as Python has JSON."""
+        """Return JSON-ready values for `from_json`."""
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Return the effect that `to_json` described.
+        """Parse the output of `to_json`.
 
-        Raises InvalidInputError, TypeError, ValueError or LookupError for anything else: it comes from a file.
+        Raises InvalidInputError, TypeError, ValueError or LookupError for anything else, since it comes from a file.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An effect in the list: where its class is, and what `--help` says of its option."""
+    """An entry in the list of effects: the location of its class, and the help text of its option."""
 
     module: str
     kind: str
@@ -69,7 +72,7 @@ class Listed:
     summary: str
 
 
-# In the order in which they are laid over a picture; a name is that of the option and of the JSON, too.
+# In the order in which they are applied. The names are also those of the options and of the JSON keys.
 EFFECTS: Mapping[str, Listed] = MappingProxyType(
     {
         "stripes": Listed(
@@ -79,7 +82,7 @@ EFFECTS: Mapping[str, Listed] = MappingProxyType(
             "mandelcl.colour.decomposition",
             "Decomposition",
             "SHARE[,COLOUR]",
-            "Darken to SHARE where orbits leave below the real axis.",
+            "Darken to SHARE if the orbit leaves below the real axis.",
         ),
         "light": Listed(
             "mandelcl.colour.light", "Light", "ANGLE[,HEIGHT[,STRENGTH]]", "Relief, lit from ANGLE degrees."
@@ -95,7 +98,7 @@ EFFECTS: Mapping[str, Listed] = MappingProxyType(
 
 
 def effect_named(name: str) -> type[Effect]:
-    """Return the class of an effect in the list; raises InvalidInputError for another name."""
+    """Return the class of a listed effect. Raises InvalidInputError for an unknown name."""
     if name not in EFFECTS:
         raise unknown("effect", name, EFFECTS)
     listed = EFFECTS[name]
@@ -104,13 +107,15 @@ def effect_named(name: str) -> type[Effect]:
 
 
 def in_order(effects: Iterable[Effect]) -> tuple[Effect, ...]:
-    """Return effects in the order of the list; raises InvalidInputError for one that is there twice or not listed."""
+    """Return effects in the order of the list. Raises InvalidInputError for a duplicate or an unlisted one."""
     by_name: dict[str, Effect] = {}
     for effect in effects:
         name = getattr(effect, "name", None)
         if name not in EFFECTS or not isinstance(name, str):
-            raise InvalidInputError(f"{quoted(effect)} is not an effect; there is {', '.join(EFFECTS) or 'none'}")
+            raise InvalidInputError(
+                f"{quoted(effect)} is not an effect; the effects are {', '.join(EFFECTS) or 'none'}"
+            )
         if name in by_name:
-            raise InvalidInputError(f"a colouring has each effect once, and {name} is there twice")
+            raise InvalidInputError(f"the effect {name} is given twice; give each effect at most once")
         by_name[name] = effect
     return tuple(by_name[name] for name in EFFECTS if name in by_name)

@@ -1,7 +1,7 @@
-"""The counts of a picture at equal distances in rank, by which a palette is laid over it evenly.
+"""Histogram equalisation: quantiles of a picture's counts, by which a palette is distributed evenly over it.
 
-They are taken from every eighth pixel of the lattice in both directions, counted from its anchor: so each way of
-computing a picture, in strips, again or at once, comes to the same ones. A picture keeps them with its colouring.
+The quantiles are computed from every eighth pixel of the lattice in both directions, counted from its anchor. So every
+way of computing a picture (at once, in strips, or again) finds the same ones. A picture stores them with its colouring.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _DECIMALS = 4
 
 
 def sampled_view(view: View) -> View:
-    """Return every eighth pixel of a view; in one that has none of them, its first pixel."""
+    """Return every eighth pixel of a view, or its first pixel if it contains none of these."""
     left, top = first_of(view)
     if left >= view.width or top >= view.height:
         return view.part(0, 0, 1, 1)
@@ -28,7 +28,7 @@ def sampled_view(view: View) -> View:
 
 
 def sampled_rows(view: View, rows: Rows) -> Rows:
-    """Return the planes of every eighth pixel, of a whole view's."""
+    """Return the planes of every eighth pixel, from the planes of a whole view."""
     left, top = first_of(view)
     if left >= view.width or top >= view.height:
         return {name: values[:1, :1] for name, values in rows.items()}
@@ -36,12 +36,12 @@ def sampled_rows(view: View, rows: Rows) -> Rows:
 
 
 def first_of(view: View) -> tuple[int, int]:
-    """Return the column and row of the first pixel of a view that is one of every eighth."""
+    """Return the column and row of a view's first pixel among every eighth pixel of the lattice."""
     return view.lattice.column % STRIDE, view.lattice.row % STRIDE
 
 
 def knots_of(job: Job, rows: Rows, continuous: bool) -> tuple[float, ...]:
-    """Return the counts, or continuous counts, below which 0, 1/256, 2/256 … of those outside the set lie."""
+    """Return the quantiles 0, 1/256, 2/256 … of the counts, or continuous counts, outside the set."""
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if continuous else None
     outside = counts != np.uint32(job.iterations)
     values = counts[outside].astype(np.float64)
@@ -54,7 +54,7 @@ def knots_of(job: Job, rows: Rows, continuous: bool) -> tuple[float, ...]:
 
 
 def _quantiles(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the values at equal distances in rank, the least and the largest among them."""
+    """Return the values at equal distances in rank, including the smallest and the largest."""
     ordered = np.sort(values)
     place = np.arange(KNOTS) * ((len(ordered) - 1) / (KNOTS - 1))
     low = place.astype(np.intp)
@@ -63,9 +63,9 @@ def _quantiles(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def require_knots(knots: Sequence[float]) -> tuple[float, ...]:
-    """Return knots as a colouring keeps them; raises ValueError for what are none."""
+    """Return the knots as floats. Raises ValueError for invalid ones."""
     values = tuple(float(knot) for knot in knots)
     finite = all(abs(knot) < 2.0**40 for knot in values)
     if len(values) != KNOTS or not finite or any(values[k] > values[k + 1] for k in range(KNOTS - 1)):
-        raise ValueError(f"an even distribution has {KNOTS} counts, ascending")
+        raise ValueError(f"equalisation needs {KNOTS} counts in ascending order")
     return values

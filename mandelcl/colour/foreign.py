@@ -1,4 +1,8 @@
-"""The colours of a file, whichever program wrote it; those of Kalles Fraktaler as ours."""
+"""The colours in a file of mandelcl or of another program, and conversion to and from those of Kalles Fraktaler.
+
+Its palette has 1024 entries. A pixel gets the entry (f(count)/IterDiv + ColorOffset) mod 1024. The count is ours plus
+the difference from `shift_of`, and f is the function that `ColorMethod` names (its sources, 2.15).
+"""
 
 import math
 from collections.abc import Mapping
@@ -20,12 +24,12 @@ from mandelcl.files.places import ForeignPlace, kalles_fraktaler, toml
 
 _ENTRIES = 1024
 _METHODS: Mapping[int, str] = {0: "linear", 1: "root2", 3: "log", 11: "root4"}
-_RADIUS = Fraction(10_000)  # where a place has none
+_RADIUS = Fraction(10_000)  # for a location without a radius
 _PLAIN_SHADER = "KF_Colour();"
 
-# What else makes colours, with what it must be.
+# Other keys that affect colours, with their required values.
 _WITHOUT_COUNTERPART = {
-    "smooth": ("1", "its steps in place of smooth colours"),
+    "smooth": ("1", "its colours in steps"),
     "flat": ("0", "its flat colours"),
     "slopes": ("0", "its slopes"),
     "multicolor": ("0", "its waves of colours"),
@@ -36,17 +40,17 @@ _WITHOUT_COUNTERPART = {
 
 
 def colouring_of(text: str, place: ForeignPlace) -> tuple[Colouring | None, tuple[str, ...]]:
-    """Return the colouring in a `.kfr` of a place, and sentences on what was left out; None where there is none."""
+    """Return the colouring in the `.kfr` of a location, or None, and sentences on what was left out."""
     values = kalles_fraktaler.values_of(text)
     if not values.get("colors"):
         return None, ()
     notes = [
-        f"{what} ({key}: {printable(values[key], 30)}) have no counterpart here, and are left out"
+        f"{what} ({key}: {printable(values[key], 30)}) are left out because they have no counterpart here"
         for key, (usual, what) in _WITHOUT_COUNTERPART.items()
         if values.get(key, usual).strip() not in ("", usual)
     ]
     if values.get("useopengl") == "1" and _PLAIN_SHADER not in values.get("glsl", _PLAIN_SHADER).replace("\\", ""):
-        notes.append("its colours by a program (glsl) have no counterpart here, and are left out")
+        notes.append("its colours by a shader (glsl) are left out because they have no counterpart here")
     try:
         return _laid(values, place, notes), tuple(notes)
     except (ArithmeticError, LookupError, TypeError, ValueError, InvalidInputError) as error:
@@ -54,22 +58,22 @@ def colouring_of(text: str, place: ForeignPlace) -> tuple[Colouring | None, tupl
 
 
 def lines_of(colouring: Colouring, place: ForeignPlace) -> tuple[str, tuple[str, ...]]:
-    """Return a colouring as lines for the `.kfr` of a place, and sentences on what that program has not got.
+    """Return a colouring as lines for the `.kfr` of a location, and sentences on what Kalles Fraktaler lacks.
 
-    Offsets are rounded to 1/1024 of a turn.
+    Offsets are rounded to 1/1024 of a cycle.
     """
-    notes = [f"its {effect.name} has no counterpart there, and is left out" for effect in colouring.effects]
+    notes = [f"its {effect.name} is left out because it has no counterpart there" for effect in colouring.effects]
     if colouring.equalise is not None:
-        notes.append("its colours are equalised, which has no counterpart there, and is left out")
+        notes.append("its equalisation is left out because it has no counterpart there")
     if colouring.height is not None:
-        notes.append("it is a height map, which has no counterpart there: its palette is written")
+        notes.append("it is a height map, which has no counterpart there; its palette is written instead")
     palette, transfer, turn = colouring.palette, colouring.bend, colouring.turn
     colours = list(palette.colours)
     if palette.smooth and (palette.blend != "sine" or palette.positions or len(colours) > _ENTRIES):
         values = (palette.values(_ENTRIES) * 255).round().astype(int).tolist()
         colours = [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in values]
     elif len(colours) > _ENTRIES:
-        notes.append(f"its palette has more than {_ENTRIES} colours, of which the first are written")
+        notes.append(f"its palette has more than {_ENTRIES} colours; only the first {_ENTRIES} are written")
         turn, colours = turn * _ENTRIES / len(colours), colours[:_ENTRIES]
     method = next(number for number, name in _METHODS.items() if name == transfer)
     start = colouring.offset - _start(transfer, turn, place, palette.smooth)
@@ -88,17 +92,17 @@ def lines_of(colouring: Colouring, place: ForeignPlace) -> tuple[str, tuple[str,
 
 
 def _laid(values: Mapping[str, str], place: ForeignPlace, notes: list[str]) -> Colouring:
-    """Return the palette, laid over the counts as the values say."""
+    """Return the colouring with the palette and mapping that the values describe."""
     inside = {"InteriorColor": values["interiorcolor"]} if values.get("interiorcolor") else {}
     lines = {"Colors": values["colors"]} | inside
     palette = next(read("".join(f"{key}: {value}\n" for key, value in lines.items()), "of a .kfr"))
-    # A palette that repeats itself is read as one of its periods, which has fewer entries.
+    # A repeating palette is read as one period, which has fewer entries.
     entries = _ENTRIES * len(palette.colours) / len(values["colors"].rstrip(",").split(",")) * 3
     offset = float(parse_number(values.get("coloroffset") or "0", "ColorOffset")) / entries
     method = int(values.get("colormethod") or "0")
     transfer = _METHODS.get(method)
     if transfer is None:
-        notes.append(f"its colours are of a method (colormethod: {method}) that is not known here: they turn as usual")
+        notes.append(f"its colour method (colormethod: {method}) is unknown here; the default is used")
         return Colouring(palette, offset=offset % 1)
     turn = float(parse_number(values.get("iterdiv") or "1", "IterDiv")) * entries
     if not 0 < turn < math.inf:
@@ -107,9 +111,9 @@ def _laid(values: Mapping[str, str], place: ForeignPlace, notes: list[str]) -> C
 
 
 def _start(transfer: str, turn: float, place: ForeignPlace, smooth: bool) -> float:
-    """Return by how much of a turn that program is ahead of ours, which begins at the count 0.
+    """Return by which fraction of a cycle that program is ahead of ours, which begins at the count 0.
 
-    Where the count is bent it begins with 8 more than ours, and that program with `shift_of`: they meet far from 0.
+    With a bent count, ours begins with 8 added, and that program's with `shift_of`. They agree far from 0.
     """
     if transfer != "linear":
         return float(BENDS[transfer](np.array(BEND))) / turn
@@ -117,15 +121,15 @@ def _start(transfer: str, turn: float, place: ForeignPlace, smooth: bool) -> flo
 
 
 def _parts(colour: str) -> str:
-    """Return blue, green and red of a colour."""
+    """Return the blue, green and red parts of a colour."""
     return ",".join(str(part) for part in bytes.fromhex(colour[1:])[::-1])
 
 
 def read_colouring(path: str | Path) -> tuple[Colouring | None, tuple[str, ...]]:
-    """Return the colouring in a picture of mandelcl's or a file of Kalles Fraktaler, and sentences on what is left out.
+    """Return the colouring in a picture of mandelcl or a file of Kalles Fraktaler, and sentences on what is left out.
 
-    It is None where there is none. Raises FileError for a file that cannot be read at all, and InvalidInputError for
-    one of mandelcl's with a colouring that makes no sense.
+    The colouring is None if there is none. Raises FileError for a file that cannot be read at all, and
+    InvalidInputError for a mandelcl file with an invalid colouring.
     """
     remembered = loading.read_colouring(path)
     if remembered is not None:
@@ -139,6 +143,6 @@ def read_colouring(path: str | Path) -> tuple[Colouring | None, tuple[str, ...]]
         if toml.values_of(text) is not None:
             return None, ()
         place = places.place_in(text)
-    except MandelclError:  # who needs the place says why there is none
+    except MandelclError:  # code that needs the location reports its errors
         return None, ()
     return colouring_of(text, place)

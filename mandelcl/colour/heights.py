@@ -1,4 +1,4 @@
-"""A plane's values as heights, which a grey picture shows."""
+"""Height maps: a plane's values as grey levels."""
 
 from collections.abc import Sequence
 
@@ -11,19 +11,20 @@ from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, lacks, ordered
 
 Heights = npt.NDArray[np.float64]
-_ALONE = (COUNTS.name, SMOOTH.name)  # what grows without bound towards the set
+_ALONE = (COUNTS.name, SMOOTH.name)  # planes that grow without bound towards the set
 
 
 def require_height(plane: str) -> None:
-    """Raise InvalidInputError for a plane that there is not."""
+    """Raise InvalidInputError for an unknown plane."""
     ordered([plane])
 
 
 def heights(job: Job, rows: Rows, plane: str, transfer: str) -> Heights:
     """Return the heights of pixels: a bend of a plane's values, each at least 0.
 
-    That of `smooth` is the continuous count; of a complex plane it is the length. In a plane that counts, the set is
-    higher than all else. Raises InvalidInputError where the field has not the plane.
+    For `smooth` the value is the continuous count, for a complex plane the absolute value. In a plane of counts, the
+    set
+    is higher than everything else. Raises InvalidInputError if the field lacks the plane.
     """
     if plane not in rows:
         raise lacks("the height map", plane)
@@ -36,12 +37,12 @@ def heights(job: Job, rows: Rows, plane: str, transfer: str) -> Heights:
 
 
 def span_of(job: Job, rows: Rows, plane: str, transfer: str) -> tuple[float, float]:
-    """Return the least and the largest height outside the set; 0 and 1 where all is inside."""
+    """Return the smallest and the largest height outside the set, or 0 and 1 if all pixels are inside."""
     outside = heights(job, rows, plane, transfer)[rows[COUNTS.name] != np.uint32(job.iterations)]
     return (float(outside.min()), float(outside.max())) if outside.size else (0.0, 1.0)
 
 
 def levels(heights: Heights, span: Sequence[float]) -> npt.NDArray[np.float32]:
-    """Return heights as values from 0 to 1, those outside the span as its ends."""
+    """Return heights scaled to 0 … 1, clipped to the span."""
     low, high = span
     return np.clip((heights - low) / max(high - low, np.finfo(np.float64).tiny), 0, 1).astype(np.float32)

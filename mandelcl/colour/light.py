@@ -1,4 +1,4 @@
-"""Relief: light from a side, as if the surroundings of the set rose to it."""
+"""Relief: light from one side, as if the surroundings of the set rose towards it."""
 
 import math
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ HEIGHT = 1.5
 class Light:
     """Lambert's law on a normal that leans away from the set (Chéritat, "Mandelbrot set", normal map effect).
 
-    `angle` is where the light comes from, in degrees counter-clockwise from the right; `height` how high it stands
-    above a slope of 45°; `strength`, from 0 to 1, how much of it counts.
+    `angle` is the direction of the light, in degrees counter-clockwise from the right. `height` is how high the light
+    stands above a slope of 45°. `strength`, from 0 to 1, is the share of the effect.
     """
 
     angle: float
@@ -38,8 +38,8 @@ class Light:
             value = effect_text.number(getattr(self, field), f"the light's {field}", *bounds)
             object.__setattr__(self, field, value)
 
-    def factor(self, rows: Rows, job: Job) -> npt.NDArray[np.float32]:  # noqa: ARG002 - the distances say it all
-        """Return (cos φ + h)/(1 + h), at least 0, or part of it, where φ is the angle from the light to the normal."""
+    def factor(self, rows: Rows, job: Job) -> npt.NDArray[np.float32]:  # noqa: ARG002 - distances suffice
+        """Return (cos φ + h)/(1 + h), at least 0, mixed by `strength`. φ is the angle between light and normal."""
         x, y = (float(part) for part in cosine_and_sine(Fraction(self.angle)))
         distance = rows[DISTANCE.name]
         re, im = distance.real.astype(np.float64), distance.imag.astype(np.float64)
@@ -56,7 +56,7 @@ class Light:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return what ANGLE[,HEIGHT[,STRENGTH]] describes; raises InvalidInputError for another text."""
+        """Parse ANGLE[,HEIGHT[,STRENGTH]]. Raises InvalidInputError for any other text."""
         return cls(*(effect_text.number(part, "--light") for part in effect_text.values(text, cls.name, 3)))
 
     def to_json(self) -> Any:
@@ -65,6 +65,6 @@ class Light:
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Return what `to_json` described; raises InvalidInputError, TypeError or ValueError for anything else."""
+        """Parse the output of `to_json`. Raises InvalidInputError, TypeError or ValueError for anything else."""
         angle, height, strength = value
         return cls(angle, height, strength)

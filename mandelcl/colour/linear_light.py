@@ -1,4 +1,4 @@
-"""Colours as amounts of light, in which they are mixed, and back."""
+"""Conversion between sRGB and linear light. Colours are mixed in linear light."""
 
 from functools import cache
 
@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from mandelcl.base.srgb import decode, encode
 
-Light = npt.NDArray[np.float32]  # 0 … 1 a channel
+Light = npt.NDArray[np.float32]  # 0 … 1 per channel
 
-_STEPS = 65535  # of a table from light to bytes: twenty to the least step of a byte
+_STEPS = 65535  # of the table from light to bytes: twenty for the smallest step of a byte
 
 
 def light_of(values: npt.NDArray[np.uint8]) -> Light:
@@ -18,12 +18,12 @@ def light_of(values: npt.NDArray[np.uint8]) -> Light:
 
 
 def bytes_of(light: Light) -> npt.NDArray[np.uint8]:
-    """Return light as sRGB bytes, limited to what these hold; that of a byte is this byte again."""
+    """Return light as sRGB bytes, clipped to their range. `light_of` and then `bytes_of` returns the same bytes."""
     return encoded(steps_of(light))
 
 
 def steps_of(light: Light) -> npt.NDArray[np.uint16]:
-    """Return light in steps of 1/65535, limited to 0 … 1: what tables of bytes are asked by."""
+    """Return light in steps of 1/65535, clipped to 0 … 1: indices into tables of bytes."""
     steps = np.clip(light, 0, 1)
     steps *= np.float32(_STEPS)
     steps += np.float32(0.5)
@@ -31,7 +31,7 @@ def steps_of(light: Light) -> npt.NDArray[np.uint16]:
 
 
 def encoded(steps: npt.NDArray[np.uint16], table: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
-    """Return the sRGB bytes for steps of light, or those of another table."""
+    """Return the sRGB bytes for steps of light, or the bytes of another table."""
     return np.take(srgb_bytes() if table is None else table, steps, mode="clip")
 
 

@@ -1,4 +1,4 @@
-"""Pixels of rows: places in a palette's table, its colours, or these with effects laid over them."""
+"""Paint rows: indices into a palette's table, its colours, or colours with effects."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -19,14 +19,14 @@ from mandelcl.core.planes import CHUNK_PIXELS, COUNTS, SMOOTH
 if TYPE_CHECKING:
     from mandelcl.colour.colour import Colouring
 
-_MOST_COUNTS = 1 << 16  # up to this cap, colours of plain counts are looked up
+_MOST_COUNTS = 1 << 16  # up to this iteration limit, the colours of plain counts come from a lookup table
 
 
 def paint(job: Job, rows: Rows, colouring: "Colouring", left: int = 0, top: int = 0) -> Pixels:
     """Return the colours of rows of a job, height × width × channels: uint8, or uint16 at a depth of 16.
 
-    Where the colouring is indexed, they are places in its table, uint8 (height, width). `left` and `top` say which
-    pixel of the job's view is the first.
+    If the colouring is indexed, they are indices into its table, uint8 (height, width). `left` and `top` are the first
+    pixel's position in the job's view.
     """
     counts = rows[COUNTS.name]
     shape = counts.shape if colouring.indexed else (*counts.shape, colouring.channels)
@@ -47,7 +47,7 @@ def paint(job: Job, rows: Rows, colouring: "Colouring", left: int = 0, top: int 
 
 
 def places_of(cap: int, rows: Rows, colouring: "Colouring") -> Places:
-    """Return each pixel's place in the turn of the palette; the place behind the last is that of the set."""
+    """Return each pixel's place in the palette cycle. The place behind the last one is the set's."""
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
     if smooth is None and cap <= _MOST_COUNTS:
         return np.take(_places_by_count(cap, colouring), counts.astype(np.intp), mode="clip")
@@ -58,14 +58,14 @@ def places_of(cap: int, rows: Rows, colouring: "Colouring") -> Places:
 
 @lru_cache(maxsize=8)
 def _places_by_count(cap: int, colouring: "Colouring") -> Places:
-    """Return the place for each count from 0 to the cap, which is inside."""
+    """Return the place for each count from 0 to the iteration limit, which is inside."""
     places = colouring.turns(continuous=False).places(np.arange(cap + 1, dtype=np.uint32), None)
     places[cap] = colouring.places
     return places
 
 
 def lit(job: Job, rows: Rows, colouring: "Colouring") -> Light:
-    """Return the light of pixels, height × width × 3, with all effects laid over the palette's."""
+    """Return the light of pixels, height × width × 3, with all effects applied."""
     table = _lights(colouring.palette, colouring.places if colouring.fine else 0)
     light = np.take(table, places_of(job.iterations, rows, colouring), axis=0, mode="clip")
     inside = rows[COUNTS.name] == np.uint32(job.iterations)
@@ -80,7 +80,7 @@ def lit(job: Job, rows: Rows, colouring: "Colouring") -> Light:
 
 
 def _finished(job: Job, rows: Rows, colouring: "Colouring", left: int, top: int) -> Pixels:
-    """Return the pixels of colours that are not those of the palette's table."""
+    """Return pixels whose colours are not simply those of the palette's table."""
     counts = rows[COUNTS.name]
     alpha = (counts != np.uint32(job.iterations)).astype(np.float32) if colouring.transparent else None
     if colouring.height is not None:
@@ -96,7 +96,7 @@ def _finished(job: Job, rows: Rows, colouring: "Colouring", left: int, top: int)
 def finished(
     light: Light, alpha: npt.NDArray[np.float32] | None, colouring: "Colouring", job: Job, left: int, top: int
 ) -> Pixels:
-    """Return light as pixels of a colouring, whose transparency is `alpha`, from 0 to 1, where it has any."""
+    """Return light as a colouring's pixels. `alpha` is the opacity from 0 to 1, for colourings with transparency."""
     if colouring.fine:
         return encoded(encode(light.astype(np.float64)).astype(np.float32), alpha, colouring, job, left, top)
     pixels = bytes_of(light)
@@ -111,7 +111,7 @@ def encoded(
     left: int,
     top: int,
 ) -> Pixels:
-    """Return sRGB values from 0 to 1 as pixels of a colouring."""
+    """Return sRGB values from 0 to 1 as a colouring's pixels."""
     rows, columns = values.shape[:2]
     dither = thresholds(job.view.lattice, left, top, columns, rows) if colouring.dither else None
     pixels = quantised(values, colouring.depth, dither)
@@ -120,7 +120,7 @@ def encoded(
 
 @lru_cache(maxsize=4)
 def _values(palette: Palette, places: int) -> npt.NDArray[np.float32]:
-    """Return the sRGB values from 0 to 1 of a turn in so many places, or of the palette's table, and those inside."""
+    """Return the sRGB values, 0 to 1, of a cycle in `places` places or of the palette's table, and the inside's."""
     if not places:
         return (palette.table() / 255).astype(np.float32)
     return np.vstack([palette.values(places), palette.table()[-1:] / 255]).astype(np.float32)
@@ -128,7 +128,7 @@ def _values(palette: Palette, places: int) -> npt.NDArray[np.float32]:
 
 @lru_cache(maxsize=4)
 def _lights(palette: Palette, places: int) -> Light:
-    """Return the light of a turn in so many places, or of the palette's table, and that of the inside."""
+    """Return the light of a cycle in `places` places or of the palette's table, and the inside's."""
     if not places:
         return light_of(palette.table())
     return decode(_values(palette, places).astype(np.float64)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The palettes: closed cycles of colours, perceptually even where they are smooth."""
+"""The palettes: closed cycles of colours. Smooth ones are perceptually even."""
 
 import re
 import sys
@@ -22,8 +22,8 @@ TABLE_SIZE = 4096
 MOST_COLOURS = 4096
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
-# How colours follow one another: even steps in OKLab through them; the same curve at the stops' own places; straight
-# lines, or half waves of a cosine, from each to the next in sRGB.
+# How colours are blended: "even" takes even steps in OKLab along a curve through the colours, and "oklab" follows the
+# same curve at given positions. "linear" and "sine" use straight lines and half waves of a cosine, in sRGB.
 BLENDS = ("even", "oklab", "linear", "sine")
 
 
@@ -31,12 +31,13 @@ BLENDS = ("even", "oklab", "linear", "sine")
 class Palette:
     """A closed cycle of colours.
 
-    `colours` are sRGB hexadecimal (`"#03071e"`). A discrete palette shows them as they are, colour[n mod size]
-    for the count n. A smooth one passes through them in OKLab, at constant speed, and returns to the first. Where
-    `blend` is one of `BLENDS` other than "even", each colour has its place in the turn, from 0 to below 1, ascending:
-    `positions`, or equal distances without these. `cycle` is the default length of a turn: for a discrete palette in
-    counts, for a smooth one in units of (8 + count)^(1/4). `inside` is the colour of the set. Raises InvalidInputError
-    for colours that are none or too many, for a cycle that is no length, and for positions that are no such places.
+    `colours` are sRGB in hexadecimal (`"#03071e"`). A discrete palette shows them unchanged: colour[n mod size] for the
+    count n. A smooth palette passes through them in OKLab at constant speed, and returns to the first. If `blend` is
+    one
+    of `BLENDS` other than "even", each colour has a place in the cycle, ascending in [0, 1): `positions`, or equal
+    distances without these. `cycle` is the default length of a cycle: in counts for a discrete palette, and in units of
+    (8 + count)^(1/4) for a smooth one. `inside` is the colour of the set. Raises InvalidInputError for invalid or too
+    many colours, an invalid cycle, and invalid positions.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Palette:
         if not 0 < self.cycle <= sys.float_info.max:
             raise InvalidInputError(f"a palette's cycle must be a length above 0, not {quoted(self.cycle)}")
         if self.blend not in BLENDS:
-            raise InvalidInputError(f"unknown blend {quoted(self.blend)}; there is {', '.join(BLENDS)}")
+            raise InvalidInputError(f"unknown blend {quoted(self.blend)}; use one of {', '.join(BLENDS)}")
         self._check_positions()
 
     def _check_positions(self) -> None:
@@ -73,31 +74,31 @@ class Palette:
         for position in self.positions:
             require_type(position, (int, float), "a colour's position")
         if self.discrete or self.blend == "even":
-            raise InvalidInputError("only the colours of a palette that blends them at places have positions")
+            raise InvalidInputError("positions need a palette that is not discrete, with a blend other than even")
         steps = [*self.positions, self.positions[0] + 1]
         ascending = all(left < right for left, right in pairwise(steps))
         if len(self.positions) != len(self.colours) or not (steps[0] >= 0 and steps[-2] < 1 and ascending):
-            raise InvalidInputError("a palette's positions are one a colour, ascending, from 0 to below 1")
+            raise InvalidInputError("a palette needs one position per colour, in ascending order, from 0 to below 1")
 
     @property
     def smooth(self) -> bool:
-        """Whether the palette uses the field's smooth fraction."""
+        """Whether the palette uses the field's smooth fractions."""
         return not self.discrete
 
     def table(self) -> npt.NDArray[np.uint8]:
-        """Return the sRGB colours of one turn and, last, the inside colour: uint8 (size + 1, 3), read-only.
+        """Return the sRGB colours of one cycle and, last, the inside colour: uint8 (size + 1, 3), read-only.
 
-        A turn is the colours themselves for a discrete palette, and TABLE_SIZE colours for a smooth one.
+        A cycle is the colours themselves for a discrete palette, and TABLE_SIZE colours for a smooth one.
         """
         return _table(self)
 
     def values(self, size: int) -> npt.NDArray[np.float64]:
-        """Return the sRGB values from 0 to 1 of one turn in `size` places; of a discrete palette, its colours."""
+        """Return the sRGB values, 0 to 1, of one cycle in `size` places, or of a discrete palette's colours."""
         colours = _rgb(*self.colours)
         return colours / 255 if self.discrete else turn_of(colours, self.blend, self.positions, size)
 
     def to_json(self) -> str | dict[str, Any]:
-        """Return what `from_json` takes: the name of a palette in the list, and all of another."""
+        """Return a value for `from_json`: the name of a built-in palette, or all fields of another."""
         if PALETTES.get(self.name) == self:
             return self.name
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -105,7 +106,7 @@ class Palette:
 
     @classmethod
     def from_json(cls, values: Any) -> "Palette":
-        """Return the palette that `to_json` described; raises InvalidInputError for anything else."""
+        """Parse the output of `to_json`. Raises InvalidInputError for anything else."""
         if isinstance(values, str):
             return listed_palette(values)
         names = {field.name for field in fields(cls)}
@@ -126,7 +127,7 @@ _COURSEWORK = (
 _ALL = (
     Palette(
         "coursework",
-        "the 16 colours of the published CUDA coursework, one a count",
+        "the 16 colours of the published CUDA coursework, one per count",
         _COURSEWORK,
         cycle=16,
         discrete=True,
@@ -194,38 +195,44 @@ _ALL = (
     ),
 )
 
-_DEFAULTS = {"name": "palette", "description": "", "inside": "#000000", "blend": "even"}  # of what files leave out
+_DEFAULTS = {
+    "name": "palette",
+    "description": "",
+    "inside": "#000000",
+    "blend": "even",
+}  # for fields that files leave out
 PALETTES: Mapping[str, Palette] = MappingProxyType({palette.name: palette for palette in _ALL})
 
 
 def listed_palette(name: str) -> Palette:
-    """Return the palette of that name; raises InvalidInputError, listing the known ones, if there is none."""
+    """Return the built-in palette of this name. If there is none, raises InvalidInputError with the known names."""
     try:
         return PALETTES[name]
     except KeyError:
-        hint = "a map of the library cmap is cmap:NAME (`mandelcl palettes cmap:` lists them)"
+        hint = "for the library cmap write cmap:NAME (`mandelcl palettes cmap:` lists them)"
         raise unknown("palette", name, PALETTES, hint) from None
 
 
 def find_palette(name: str) -> Palette:
-    """Return the palette that a text names: one in the list, a file's, one of a library, or a row of colours.
+    """Return the palette that a text names: built-in, from a file or a library, or a list of colours.
 
-    "ice", "sunset.ugr", "sunset.ugr#NAME", "cmap:viridis", "#03071e,#ffba08". Raises InvalidInputError for what is none
-    of these, and FileError for a file that is no palette.
+    Examples: "ice", "sunset.ugr", "sunset.ugr#NAME", "cmap:viridis", "#03071e,#ffba08". Raises InvalidInputError for
+    other
+    texts, and FileError for a file that is not a palette.
     """
     require_type(name, str, "a palette's name")
     if name in PALETTES:
         return PALETTES[name]
-    from mandelcl.colour import palette_files  # few need them
+    from mandelcl.colour import palette_files  # imported here because few renders need them
 
     return palette_files.palette_of(name) or listed_palette(matching(name, PALETTES) or name)
 
 
 def read_colour(text: str) -> str:
-    """Return a colour as a `Palette` takes it, like #03071e.
+    """Return a colour in the notation of a `Palette`, like #03071e.
 
-    The text has these digits with or without #, or is a name or a function of CSS. Raises InvalidInputError for
-    anything else.
+    The text has these digits with or without #, or is a CSS name or function. Raises InvalidInputError for anything
+    else.
     """
     if _COLOUR.fullmatch(f"#{text}"):
         return f"#{text.lower()}"
@@ -243,7 +250,7 @@ def _table(palette: Palette) -> npt.NDArray[np.uint8]:
     colours = _rgb(*palette.colours)
     turn = colours if palette.discrete else as_bytes(turn_of(colours, palette.blend, palette.positions, TABLE_SIZE))
     table = np.vstack([turn, _rgb(palette.inside)])
-    table.flags.writeable = False  # shared by every caller
+    table.flags.writeable = False  # shared by all callers
     return table
 
 

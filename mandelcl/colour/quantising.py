@@ -1,4 +1,4 @@
-"""From sRGB values to whole numbers of 8 or 16 bits a channel, with or without ordered dithering."""
+"""Quantise sRGB values to 8 or 16 bits per channel, with or without ordered dithering."""
 
 from typing import Any
 
@@ -7,19 +7,19 @@ import numpy.typing as npt
 
 from mandelcl.base.lattice import Lattice
 
-Values = npt.NDArray[np.float32]  # 0 … 1 a channel
+Values = npt.NDArray[np.float32]  # 0 … 1 per channel
 Pixels = npt.NDArray[Any]  # uint8 or uint16
 
 _SIDE = 8
 
 
 def type_of(depth: int) -> type[np.uint8] | type[np.uint16]:
-    """Return the type of a channel of so many bits."""
+    """Return the dtype of a channel with this depth."""
     return np.uint8 if depth == 8 else np.uint16
 
 
 def quantised(values: Values, depth: int, thresholds: Values | None = None) -> Pixels:
-    """Return values as numbers of so many bits, limited to what these hold.
+    """Return values as integers with this depth, clipped to their range.
 
     `thresholds`, rows × columns, are added before rounding, in units of the last place.
     """
@@ -31,10 +31,11 @@ def quantised(values: Values, depth: int, thresholds: Values | None = None) -> P
 
 
 def thresholds(lattice: Lattice, left: int, top: int, columns: int, rows: int) -> Values:
-    """Return the thresholds of pixels from column `left` and row `top` on: between −1/2 and 1/2, their mean 0.
+    """Return the thresholds of the pixels from column `left` and row `top` on: between −1/2 and 1/2, with mean 0.
 
     They repeat every eight pixels of the lattice, counted from its anchor, so parts of a picture agree (B. E. Bayer,
-    "An optimum method for two-level rendition of continuous-tone pictures", 1973).
+    "An
+    optimum method for two-level rendition of continuous-tone pictures", 1973).
     """
     x = (np.arange(columns) + left - lattice.column) % _SIDE
     y = (np.arange(rows) + top - lattice.row) % _SIDE

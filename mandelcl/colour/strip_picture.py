@@ -1,4 +1,4 @@
-"""A picture of palettes: a strip each, one turn long, under its name."""
+"""A picture of palettes: for each palette its name and a strip with one cycle."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,9 @@ _WIDTH, _STRIP, _LINE, _MARGIN, _INSIDE = 1024, 40, 22, 8, 40
 
 
 def strips(palettes: Sequence[tuple[str, Palette]]) -> npt.NDArray[np.uint8]:
-    """Return the picture of some palettes and the names to show with them, uint8 (height, width, 3).
+    """Return the picture of some palettes and of the names to show with them, uint8 (height, width, 3).
 
-    At the right of each strip is the colour of the set.
+    The right end of each strip has the colour of the set.
     """
     height = _MARGIN + len(palettes) * (_LINE + _STRIP + _MARGIN)
     image = Image.new("RGB", (_WIDTH, height), "#202020")

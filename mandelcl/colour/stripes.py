@@ -1,4 +1,4 @@
-"""Stripes along the lines on which orbits leave the smooth radius in one direction: the field lines of the set."""
+"""Stripes along the field lines of the set, on which orbits leave the smooth radius in the same direction."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -23,10 +23,10 @@ _Pair: TypeAlias = tuple[_Reals, _Reals]
 
 @dataclass(frozen=True, slots=True)
 class Stripes:
-    """`number` stripes around z where it left the smooth radius, `strength` (0 to 1) darker between them.
+    """`number` stripes around z at the smooth radius, darker by `strength` (0 to 1) between them.
 
-    A band of one count has as many stripes as the number says at its outer edge, and more by the formula's degree at
-    its inner one, so that stripes go on from band to band.
+    A band of one count has `number` stripes at its outer edge, and times the formula's degree at its inner edge, so
+    stripes continue from band to band.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Stripes:
         object.__setattr__(self, "towards", read_colour(self.towards))
 
     def factor(self, rows: Rows, job: Job) -> npt.NDArray[np.float32]:
-        """Return 1 in the middle of a stripe, and 1 − strength between two.
+        """Return 1 in the middle of a stripe, and 1 − strength between two stripes.
 
         With w from 0 to 1 as |z| goes from the radius R to R^d, the height of a stripe is
         (1 − w)·sin(d·k·arg z) + w·sin(k·arg z).
@@ -63,7 +63,7 @@ class Stripes:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return what NUMBER[,STRENGTH[,COLOUR]] describes; raises InvalidInputError for another text."""
+        """Parse NUMBER[,STRENGTH[,COLOUR]]. Raises InvalidInputError for any other text."""
         number, *rest = effect_text.values(text, cls.name, 3)
         strength = [effect_text.number(rest[0], "--stripes")] if rest else []
         return cls(effect_text.number(number, "--stripes"), *strength, *rest[1:])  # type: ignore[arg-type]
@@ -74,7 +74,7 @@ class Stripes:
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """Return what `to_json` described; raises InvalidInputError, TypeError or ValueError for anything else."""
+        """Parse the output of `to_json`. Raises InvalidInputError, TypeError or ValueError for anything else."""
         number, strength, towards = value
         return cls(number, strength, str(towards))
 
@@ -85,7 +85,7 @@ def _logarithm(value: float) -> float:
 
 
 def _power(base: _Pair, exponent: int) -> _Pair:
-    """Return a power of numbers of length 1, by products and sums of reals, each rounded once."""
+    """Return a power of unit complex numbers, by products and sums of reals, each rounded once."""
     power = base if exponent & 1 else (np.ones_like(base[0]), np.zeros_like(base[0]))
     while exponent := exponent >> 1:
         base = _product(base, base)

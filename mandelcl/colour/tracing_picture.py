@@ -1,4 +1,4 @@
-"""A picture of what border tracing did: which rectangles it filled, by which rule, and which pixels it computed."""
+"""A picture of border tracing: the rectangles that it filled, by which rule, and the pixels that it computed."""
 
 from pathlib import Path
 
@@ -13,18 +13,20 @@ from mandelcl.files.paths import replacing, require_replaceable, target
 _MOST_PIXELS = 1 << 28
 _BYTES = 3
 _COMPUTED = (20, 20, 24)
-_EDGE = 0.72  # how dark a filled rectangle's outline is
-# By kind of fill: the colour of the largest rectangles, to which white is added level by level.
+_EDGE = 0.72  # the brightness of a filled rectangle's outline
+# By kind of fill: the colour of the largest rectangles. Each level adds white.
 _PROVED_INSIDE, _PROVED_OUTSIDE, _TRUSTED = (38, 70, 140), (196, 110, 40), (70, 150, 90)
 _LIGHTER = 0.16
 
 
 class TracingPicture:
-    """Collects the rectangles of a render; `watch` goes into its `Settings`."""
+    """Collects the rectangles of a render. Pass `watch` in its `Settings`."""
 
     def __init__(self, path: str | Path, view: View) -> None:
         if view.pixels > _MOST_PIXELS:
-            raise InvalidInputError(f"a picture of rectangles has at most {_MOST_PIXELS} pixels; choose a smaller size")
+            raise InvalidInputError(
+                f"a picture of rectangles can have at most {_MOST_PIXELS} pixels; choose a smaller size"
+            )
         if not str(path).lower().endswith(".png"):
             raise InvalidInputError(f"the picture of rectangles must be a .png, not {path}")
         require_replaceable(target(path), path)
@@ -34,7 +36,7 @@ class TracingPicture:
         self.rectangles = 0
 
     def watch(self, cap: int, block: Block, corners: Words, proved: Words, answers: Words) -> None:
-        """Draw what a level of a block filled."""
+        """Draw the rectangles that a level of a block filled."""
         level = self._levels[block] = self._levels.get(block, -1) + 1
         filled = np.flatnonzero(answers != NO_COUNT)
         self.rectangles += len(answers)
@@ -42,7 +44,7 @@ class TracingPicture:
             corners[filled].tolist(), (proved[filled] != NO_COUNT).tolist(), answers[filled].tolist(), strict=True
         ):
             colour = (_PROVED_INSIDE if count == cap else _PROVED_OUTSIDE) if by_proof else _TRUSTED
-            edge = 0 if by_proof else 1  # a trusted rectangle has a border that was computed
+            edge = 0 if by_proof else 1  # the border of a rectangle that was filled without proof was computed
             top, left = block.y + y0 + edge, block.x + x0 + edge
             shade = np.array([part + (255 - part) * min(0.8, _LIGHTER * level) for part in colour])
             place = self._pixels[top : block.y + y1 + 1 - edge, left : block.x + x1 + 1 - edge]
@@ -53,7 +55,7 @@ class TracingPicture:
                 place[:, 0] = place[:, -1] = dark
 
     def write(self) -> None:
-        """Write the file, replacing what was there in one step; where nothing was traced, all pixels were computed."""
+        """Write the file atomically. If no borders were traced, it shows all pixels as computed."""
         from PIL import Image
 
         with replacing(self._path) as draft:

@@ -1,8 +1,9 @@
-"""From counts to places in a palette's table, in operations that every device and every platform makes alike.
+"""From counts to places in a palette's table, with operations that are identical on every device and platform.
 
-A count, with its smooth fraction where there is one, turns the palette by so much of a turn: a binary fraction of 32 or
-64 bits, whose carries are whole turns and are dropped. Its place is the whole part of that times the table's size.
-cl/shade.cl does the same, to the last bit. Reals are rounded once, as floats, or not at all.
+A count, with its smooth fraction if there is one, advances the palette by a fraction of a cycle: a binary fraction of
+32
+or 64 bits. Its carries are whole cycles and are dropped. The place is the integer part of that fraction times the
+table's size. cl/shade.cl does the same, to the last bit. Reals are rounded once, as floats, or not at all.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,33 +20,34 @@ import numpy.typing as npt
 from mandelcl.base.smooth import CHORD_BITS, UNIT_BITS, Chords
 from mandelcl.base.words import WORD_MASK, Words
 
-BEND = 8.0  # counts until the fourth root bends: keeps the surroundings of the whole set calm
-BEND_BITS = 0x41000000  # those of BEND as a float
-MOST_BITS = 0x4FFFFFFF  # those of the largest float below 2³³: above all counts
-# In units of a bend: what turns faster is noise in any case.
+BEND = 8.0  # counts before the fourth root bends, which keeps the surroundings of the whole set calm
+BEND_BITS = 0x41000000  # the bits of BEND as a float
+MOST_BITS = 0x4FFFFFFF  # the bits of the largest float below 2³³, above all counts
+# In units of a bend: a faster palette would only show noise.
 _LEAST_TURNS = {"root4": 2.0**-20, "root2": 2.0**-13, "log": 2.0**-20}
 _BELOW_A_TURN = 1 - 2.0**-40
-_FRACTION_LIMIT = np.float32(1 << 30)  # beyond any fraction of an orbit
+_FRACTION_LIMIT = np.float32(1 << 30)  # above any fraction of an orbit
 _SMALL_DENOMINATOR = 1 << 16
 _FLOAT_ERROR = Fraction(1, 1 << 52)
 
 Places: TypeAlias = npt.NDArray[np.int64]
 Bend: TypeAlias = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
-# How BEND + count may turn a palette where it does not do so itself.
+# Functions of BEND + count that can advance a palette, besides the count itself.
 BENDS: Mapping[str, Bend] = MappingProxyType(
     {"root4": lambda value: np.sqrt(np.sqrt(value)), "root2": np.sqrt, "log": np.log, "linear": lambda value: value}
 )
-# A turn in units of each is that of the fourth root times this: so they turn alike about the count 248.
+# The cycle for each is the fourth root's times this factor, so all advance at the same rate near the count 248.
 UNITS: Mapping[str, float] = MappingProxyType({"root4": 1.0, "root2": 8.0, "log": 1.0, "linear": 256.0})
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A turn for so many counts: `start` + count·`per_count` + fraction·`per_unit`, in 2⁻⁶⁴ of a turn.
+    """A cycle with a fixed number of counts: `start` + count·`per_count` + fraction·`per_unit`, in 2⁻⁶⁴ of a cycle.
 
-    The fraction is in units of 2⁻²⁶, and 0 for a table that is laid over plain counts. For the fractions of a float,
-    `per_count` and `start` are the least that are not too small, so a whole number of colours is reached, not missed.
+    The fraction is in units of 2⁻²⁶, and 0 for a table that uses plain counts. For the fractions of a float,
+    `per_count`
+    and `start` are rounded up, so that an integer number of colours is reached and not missed.
     """
 
     size: int
@@ -54,7 +56,7 @@ class Linear:
     start: int
 
     def places(self, counts: Words, smooth: npt.NDArray[np.float32] | None) -> Places:
-        """Return the place in the turn of each count, and of its smooth fraction where there is one."""
+        """Return the place in the cycle of each count, with its smooth fraction if there is one."""
         turned = counts.astype(np.uint64)
         turned *= np.uint64(self.per_count)
         if smooth is not None:
@@ -73,19 +75,19 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Bent:
-    """A turn of a bend of BEND + count, such as its fourth root, read off `chords` in 2⁻³² of a turn.
+    """A cycle of a bend of BEND + count, such as its fourth root, interpolated along `chords` in 2⁻³² of a cycle.
 
-    BEND + count + fraction − 1 is a float, its terms rounded as they are added. As flat as the fourth root is, the last
-    bit of that is a fiftieth of a place at most for the palettes here. A chord's rise is that for one more of this bit.
+    BEND + count + fraction − 1 is a float, rounded after each addition. The fourth root is so flat that the last bit of
+    that sum is at most a fiftieth of a place for the palettes here. A chord's rise is that for one more of this bit.
     """
 
     size: int
     chords: Chords
 
     def places(self, counts: Words, smooth: npt.NDArray[np.float32] | None) -> Places:
-        """Return the place in the turn of each count, and of its smooth fraction where there is one."""
+        """Return the place in the cycle of each count, with its smooth fraction if there is one."""
         bent = counts.astype(np.float32)
-        # Far from the set the continuous count falls a little below 0.
+        # Far from the set, the continuous count is slightly below 0.
         bent += np.float32(BEND) if smooth is None else smooth + np.float32(BEND - 1)
         np.maximum(bent, np.float32(BEND), out=bent)
         bits = bent.view(np.uint32)
@@ -103,10 +105,11 @@ class Bent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Equalised:
-    """One turn laid over a picture so that each part of it has as many pixels, up to `strength`; the rest is `bend`'s.
+    """One cycle laid over a picture so that each part of it covers equally many pixels, to the extent of `strength`.
 
-    `knots` are the counts below which 0, 1/256, 2/256 … of the picture's pixels lie, or its continuous counts. The rest
-    begins at the least of them and turns once in `length`. An offset is in turns.
+    The rest comes from `bend`. `knots` are the quantiles 0, 1/256, 2/256 … of the picture's counts or continuous
+    counts.
+    The rest begins at the smallest of them and has one cycle per `length`. An offset is in cycles.
     """
 
     size: int
@@ -117,7 +120,7 @@ class Equalised:
     offset: float
 
     def places(self, counts: Words, smooth: npt.NDArray[np.float32] | None) -> Places:
-        """Return the place in the turn of each count, and of its smooth fraction where there is one."""
+        """Return the place in the cycle of each count, with its smooth fraction if there is one."""
         value = counts.astype(np.float64)
         if smooth is not None:
             value += smooth
@@ -137,7 +140,7 @@ Turns: TypeAlias = Linear | Bent | Equalised
 
 @lru_cache(maxsize=8)
 def linear(size: int, cycle: float, offset: float, continuous: bool) -> Linear:
-    """Return what turns `size` colours once in `cycle` counts, shifted by `offset` turns.
+    """Return the mapping that runs through `size` colours once in `cycle` counts, shifted by `offset` cycles.
 
     With `continuous`, counts have fractions, and the continuous count is count + fraction − 1.
     """
@@ -149,10 +152,11 @@ def linear(size: int, cycle: float, offset: float, continuous: bool) -> Linear:
 
 @lru_cache(maxsize=8)
 def bent(size: int, transfer: str, turn: float, offset: float) -> Bent:
-    """Return what turns `size` colours once while a bend of BEND + count grows by `turn`, shifted by `offset` turns.
+    """Return the mapping that runs through `size` colours once while a bend of BEND + count grows by `turn`.
 
-    `transfer` is one of `BENDS` but "linear", which is `linear`'s. Square roots, products and quotients of float64 are
-    the same on every platform. The last bit of a logarithm may differ, and with it the place of few counts, by one.
+    `offset` shifts it by that many cycles. `transfer` is one of `BENDS` except "linear", for which there is `linear`.
+    Square roots, products and quotients of float64 are the same on every platform. The last bit of a logarithm may
+    differ, and with it the place of a few counts, by one.
     """
     ends = np.arange(BEND_BITS, MOST_BITS + 2, 1 << CHORD_BITS, dtype=np.uint32).view(np.float32)
     values = BENDS[transfer](ends.astype(np.float64))
@@ -163,11 +167,11 @@ def bent(size: int, transfer: str, turn: float, offset: float) -> Bent:
 
 
 def _start(size: int, offset: float) -> int:
-    """Return an offset in 2⁻⁶⁴ of a turn: one that is a whole number of colours reaches the colour."""
+    """Return an offset in 2⁻⁶⁴ of a cycle. An offset of an integer number of colours reaches that colour exactly."""
     return ceil(_meant(Fraction(offset) * size) / size * 2**64) % 2**64
 
 
 def _meant(value: Fraction) -> Fraction:
-    """Return the simple fraction that a float's may stand for, such as 10 for 16/1.6, or the value itself."""
+    """Return the simple fraction that a float probably stands for, such as 10 for 16/1.6, or the value itself."""
     simple = value.limit_denominator(_SMALL_DENOMINATOR)
     return simple if abs(simple - value) <= abs(value) * _FLOAT_ERROR else value

@@ -1,1 +1,1 @@
-"""Files that users name, written and read: a module for each format, drafts, and paths."""
+"""Reading and writing the files that users name: one module per format, tempfiles, and paths."""

@@ -1,7 +1,7 @@
 """The `.npz` file of a field: its planes by name (`counts`, uint32; `smooth`, float32 …) and `job` (JSON).
 
-`numpy.load` reads it. The same field gives the same bytes with the same installation: they do not depend on the time or
-the number of threads.
+`numpy.load` reads it. With the same installation, the same field always gives the same bytes: they do not depend on the
+time or the number of threads.
 """
 
 import io
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 _LONGEST_JOB = 1 << 20
 _LONGEST_HEADER = 1024
 _TEXT = re.compile(r"<U[1-9]\d*")
-# A dictionary in Python's words, as numpy and mandelcl write it: Python would have remarks on those of others.
+# A Python dictionary exactly as numpy and mandelcl write it: for others, Python's parser may print warnings.
 _HEADER = re.compile(
     rb"\{'descr': '([^']*)', 'fortran_order': False, 'shape': \(((?:\d{1,10}(?:, ?|(?=\))))*)\),? *\} *\n"
 )
@@ -44,13 +44,13 @@ _SPOOL_BYTES = 1 << 26
 
 
 def write_archive(file: BinaryIO, source: RowSource, watch: Stopwatch, compression: str = deflate.FAST) -> None:
-    """Write the field that the rows make up, each row read once; `file` must be able to seek.
+    """Write the field that the rows make up, reading each row once. `file` must be seekable.
 
-    Planes are packed strip by strip, from several threads.
+    Planes are packed strip by strip, in several threads.
     """
     first, *others = source.job.planes
     with ZipWriter(file) as archive, ExitStack() as stack:
-        # A zip file holds one member after the other, so all but the first wait in files of their own.
+        # A zip file holds one member after the other, so all but the first are buffered in separate files.
         spool = partial(tempfile.SpooledTemporaryFile, _SPOOL_BYTES, dir=_folder(file))
         later = {name: (stack.enter_context(spool()), Unpacked()) for name in others}
         text = _npy(np.array(source.job.to_json(), dtype="<U"))
@@ -77,7 +77,7 @@ _Strip: TypeAlias = Mapping[str, tuple[Sequence[bytes | memoryview], bytes]]
 
 
 def _strips(source: RowSource, watch: Stopwatch, compression: str) -> Iterator[_Strip]:
-    """Yield strips of rows, top to bottom: the bytes of each plane's array as they are, and packed."""
+    """Yield strips of rows, top to bottom: for each plane the raw bytes of its array, and the packed bytes."""
     view = source.job.view
     rows = strip_rows(view.width)
 
@@ -97,27 +97,27 @@ def _strips(source: RowSource, watch: Stopwatch, compression: str) -> Iterator[_
 
 
 def _packed(stream: deflate.Stream, parts: Sequence[bytes | memoryview], last: bool) -> bytes:
-    """Return bytes as raw deflate that ends on a byte boundary; after the last there is no more."""
+    """Return bytes as raw deflate that ends on a byte boundary; the last part ends the stream."""
     packed = [stream.compress(part) for part in parts]
     return b"".join([*packed, stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)])
 
 
 def is_archive(file: BinaryIO) -> bool:
-    """Whether the file begins as a zip file does; it is left at its beginning."""
+    """Return whether the file starts like a zip file. The file's position is its start, before and after."""
     magic = file.read(4)
     file.seek(0)
     return magic == b"PK\x03\x04"
 
 
 def read_job(file: BinaryIO) -> Job:
-    """Return the job in a field file; raises FileError or InvalidInputError."""
+    """Return the job in a field file. Raises FileError or InvalidInputError."""
     return _read(file, _job)
 
 
 def read_archive(file: BinaryIO) -> Field:
-    """Return the field; raises FileError, or InvalidInputError for a bad job.
+    """Return the field. Raises FileError, or InvalidInputError for a bad job.
 
-    Sizes are not trusted: the job says how large each member must be, and no more is read.
+    Sizes in the file are not trusted: the job determines the size of each member, and no more is read.
     """
     return _read(file, _field)
 
@@ -134,7 +134,9 @@ def _read(file: BinaryIO, part: Callable[[zipfile.ZipFile], _T]) -> _T:
         EOFError, LookupError, NotImplementedError, RuntimeError, SyntaxError, TypeError, ValueError,
         struct.error, zipfile.BadZipFile, zlib.error,
     ) as error:  # fmt: skip
-        raise FileError(f"a damaged field, or not one of mandelcl's ({type(error).__name__}: {error})") from error
+        raise FileError(
+            f"a damaged field, or one that mandelcl did not write ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _job(archive: zipfile.ZipFile) -> Job:
@@ -143,7 +145,7 @@ def _job(archive: zipfile.ZipFile) -> Job:
         size = archive.getinfo("job.npy").file_size
         if shape != () or not _TEXT.fullmatch(descr) or size > _LONGEST_JOB:
             raise FileError("the field's job is not a text")
-        # Python's own codec: numpy makes texts of numbers that are no characters, at which Python fails.
+        # Python's own codec: numpy accepts code points that are not characters, and Python then fails on the text.
         return Job.from_json(member.read(_LONGEST_JOB).decode("utf-32-le").rstrip("\0"))
 
 
@@ -151,7 +153,7 @@ def _field(archive: zipfile.ZipFile) -> Field:
     job = _job(archive)
     held = [name for name in PLANES if f"{name}.npy" in archive.namelist()]
     if tuple(held) != job.planes:
-        raise FileError(f"the field holds {', '.join(held) or 'no plane'}; its job says {', '.join(job.planes)}")
+        raise FileError(f"the field has {', '.join(held) or 'no plane'}, but its job has {', '.join(job.planes)}")
     return Field(job, {name: _read_array(archive, name, PLANES[name].dtype, job) for name in job.planes})
 
 
@@ -159,28 +161,28 @@ def _check(name: str, values: npt.NDArray[Any], job: Job) -> None:
     """Raise FileError for values that a plane of the job cannot have."""
     least = 1 if job.formula.begins_inside else 0
     if name == COUNTS.name and (values.min() < least or values.max() > job.iterations):
-        raise FileError(f"the field has counts outside {least} to {job.iterations}, its job's cap")
+        raise FileError(f"the field has counts outside {least} to {job.iterations}, its iteration limit")
     reals = values.view(np.dtype(f"<f{values.itemsize // 2}")) if values.dtype.kind == "c" else values
     if reals.dtype.kind == "f" and not (np.isfinite(reals.min()) and np.isfinite(reals.max())):
         raise FileError(f"the field's {name} has values that are not finite")
 
 
 def _folder(file: BinaryIO) -> str | None:
-    """Return the folder of an open file, which has room where the file has; None where it has no name."""
+    """Return the folder of an open file, on the same disk; None if the file has no name."""
     name = getattr(file, "name", None)
     return str(Path(name).parent) if isinstance(name, str | Path) else None
 
 
 def _opened(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-    """Return a member to read, packed as by mandelcl or numpy; other ways of packing would raise other errors."""
+    """Open a member for reading. Refuse compression methods that mandelcl and numpy do not use."""
     info = archive.getinfo(f"{name}.npy")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise FileError(f"the field's {name} is packed in a way that .npz files are not")
+        raise FileError(f"the field's {name} has a compression method that .npz files do not use")
     return archive.open(info)
 
 
 def _npy(array: npt.NDArray[Any]) -> bytes:
-    """Return an array as numpy's own file format has it, version 1.0."""
+    """Return an array in numpy's own file format, version 1.0."""
     return _npy_header(array.dtype.str, array.shape) + array.tobytes()
 
 
@@ -191,7 +193,7 @@ def _npy_header(descr: str, shape: tuple[int, ...]) -> bytes:
 
 
 def _read_header(member: Any) -> tuple[str, tuple[int, ...]]:
-    """Return (dtype, shape) of a .npy member, version 1.0; numpy's own reader warns about junk."""
+    """Return (dtype, shape) of a .npy member, version 1.0. numpy's own reader prints warnings for invalid data."""
     magic = member.read(10)
     size = int.from_bytes(magic[8:], "little")
     if magic[:8] != _MAGIC or size > _LONGEST_HEADER:
@@ -204,17 +206,17 @@ def _read_header(member: Any) -> tuple[str, tuple[int, ...]]:
 
 
 def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, job: Job) -> npt.NDArray[Any]:
-    """Return the array of that name, which must have the dtype and the shape of the job's view.
+    """Return the array of that name, which must have this dtype and the shape of the job's view.
 
-    Values are checked as they are read, so that a file of nonsense is refused early. Raises MemoryError if the array
-    would not fit.
+    Values are checked while they are read, so that a file with invalid values is refused early. Raises MemoryError if
+    the array does not fit into memory.
     """
     expected = (job.view.height, job.view.width)
     info = archive.getinfo(f"{name}.npy")
     with _opened(archive, name) as member:
         descr, shape = _read_header(member)
         if descr != dtype or shape != expected:
-            raise FileError(f"{name} is {descr} {shape}; its job says {dtype} {expected}")
+            raise FileError(f"{name} is {descr} {shape}, but its job needs {dtype} {expected}")
         if info.file_size < np.dtype(dtype).itemsize * job.view.pixels:
             raise FileError(f"{name} is cut off")
         if np.dtype(dtype).itemsize * job.view.pixels > available_bytes():
@@ -228,6 +230,6 @@ def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, job: Job) -> np
                 raise FileError(f"{name} is cut off")
             block[:] = np.frombuffer(data, dtype)
             _check(name, block, job)
-        if member.read(1):  # also lets zipfile compare the checksum
-            raise FileError(f"{name} is longer than its job says")
+        if member.read(1):  # this also makes zipfile compare the checksum
+            raise FileError(f"{name} is longer than its job's size")
     return array.astype(array.dtype.newbyteorder("="), copy=False)

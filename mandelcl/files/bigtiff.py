@@ -1,4 +1,4 @@
-"""Tiled BigTIFF pictures, of any size, written tile by tile; needs tifffile, of the extra `large`."""
+"""Tiled BigTIFF pictures of any size, written tile by tile. Needs tifffile, from the extra `large`."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ _MAGICS = (b"II\x2a\0", b"MM\0\x2a", b"II\x2b\0", b"MM\0\x2b")
 
 
 def write_tiff(path: Path, picture: Picture, texts: Mapping[str, str], compression: str) -> None:
-    """Write a picture as Deflate tiles of TILE × TILE: RGB or grey, or indices where it has a table.
+    """Write a picture as Deflate tiles of TILE × TILE: RGB or grey, or indices if it has a colour table.
 
     `texts` become the image description, as JSON.
     """
@@ -50,23 +50,23 @@ def write_tiff(path: Path, picture: Picture, texts: Mapping[str, str], compressi
 
 
 def is_tiff(file: BinaryIO) -> bool:
-    """Whether the file begins as a TIFF file does; it is left at its beginning."""
+    """Return whether the file starts like a TIFF file. The file's position is its start, before and after."""
     magic = file.read(4)
     file.seek(0)
     return magic in _MAGICS
 
 
 def read_texts(file: BinaryIO) -> dict[str, str]:
-    """Return the texts of a TIFF file that mandelcl wrote; raises FileError where it has none."""
-    tifffile = load("tifffile", "to read a TIFF picture takes tifffile", "large", FileError)
-    # What it finds odd it logs, which Python prints where nobody has said what to do with it.
+    """Return the texts of a TIFF file that mandelcl wrote. Raises FileError if it has none."""
+    tifffile = load("tifffile", "reading a TIFF picture needs tifffile", "large", FileError)
+    # tifffile logs what it finds odd, and Python prints such logs if no handler is installed.
     logging.getLogger("tifffile").addHandler(logging.NullHandler())
     try:
         with tifffile.TiffFile(file) as tiff:
             texts = json.loads(tiff.pages.first.description)
         return {str(key): str(text) for key, text in texts.items()}
-    except Exception as error:  # a damaged file may raise anything there
-        raise FileError("a TIFF picture that carries no mandelcl job") from error
+    except Exception as error:  # tifffile may raise anything for a damaged file
+        raise FileError("a TIFF picture without a mandelcl job") from error
 
 
 def _shape(picture: Picture, rows: int, columns: int) -> tuple[int, ...]:
@@ -79,12 +79,12 @@ def _type(picture: Picture) -> type[np.uint8] | type[np.uint16]:
 
 
 def _tiles(picture: Picture) -> Iterator[npt.NDArray[Any]]:
-    """Yield the tiles, row by row; those at the edges are filled up with zeros."""
+    """Yield the tiles, row by row. Tiles at the edges are padded with zeros."""
     columns = -(-picture.width // TILE) * TILE
     rows = strip_rows(picture.width)
 
     def paint(top: int) -> npt.NDArray[Any]:
-        """Return a row of tiles. It may be large, so it is painted in strips, which are dropped at once."""
+        """Return a row of tiles. It may be large, so it is painted in strips that are dropped at once."""
         bottom = min(top + TILE, picture.height)
         tiles = np.zeros(_shape(picture, TILE, columns), _type(picture))
         for strip in range(top, bottom, rows):
@@ -94,7 +94,7 @@ def _tiles(picture: Picture) -> Iterator[npt.NDArray[Any]]:
             )
         return tiles
 
-    # While one row of tiles is packed the next is painted.
+    # While one row of tiles is packed, the next is painted.
     for tiles in in_order(paint, range(0, picture.height, TILE), workers=1, ahead=1):
         for left in range(0, columns, TILE):
             yield np.ascontiguousarray(tiles[:, left : left + TILE])

@@ -1,12 +1,12 @@
-"""One folder for everything that is remembered between runs; what is damaged in it is a miss.
+"""One folder for everything that is remembered between runs. A damaged entry counts as a miss.
 
-An entry carries its own checksum, is written beside its place and renamed into it, so a killed process or two at once
-leave no damaged entry that is used. But who can write there can make entries that are not damaged: `cache_folder` says
+An entry has its own checksum and is written atomically, by a rename. So a killed process, or two writers at once, leave
+no damaged entry that is used. But anyone who can write to the folder can make valid entries: `cache_folder` decides
 which folder is used.
 
-A process clears away those of a kind used longest ago with its first write, and again where what it has written since
-may be more than a sixteenth of the bound: an entry's time is that of its last use. Processes need no lock for that: at
-worst an entry is removed that another has just used, and is made again.
+With its first write to a kind, a process removes that kind's least recently used entries; it does so again whenever it
+may have written more than a sixteenth of the bound since. An entry's time is that of its last use. This needs no lock:
+at worst an entry that another process has just used is removed, and made again.
 """
 
 import contextlib
@@ -44,48 +44,48 @@ __all__ = [
     "write",
 ]
 
-# What is kept, by kind: each has a folder of entries, `vendors` several of .icd files, named after what is in them.
+# The kinds of entries. Each has a folder of entries; `vendors` has several folders of .icd files, named by content.
 _VENDORS = "vendors"
 KINDS = MappingProxyType(
     {
         "binaries": "built kernels",
         "selftest": "results of self-tests",
-        "shading": "whether a device's colours are the host's",
-        "rates": "measured iterations a second of kernels",
-        "choices": "the device chosen for jobs like one",
-        "devices": "the devices listed last, for completion",
-        "openings": "the runtime that a command is likely to use",
-        "tuning": "shapes that `mandelcl tune` found",
+        "shading": "whether a device's colours equal the host's",
+        "rates": "measured iterations per second of kernels",
+        "choices": "devices chosen for jobs of a kind",
+        "devices": "the devices listed last, for shell completion",
+        "openings": "the runtime that a command probably uses",
+        "tuning": "kernel shapes that `mandelcl tune` found",
         "orbits": "reference orbits of deep views",
-        "surveys": "a few points of views, which decide iteration limits",
-        "thumbnails": "small pictures of the named places",
-        _VENDORS: "the runtimes found, for the loader",
+        "surveys": "a few points of a view, for automatic iteration limits",
+        "thumbnails": "thumbnails of the named locations",
+        _VENDORS: "the runtimes found, for the OpenCL loader",
     }
 )
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
-_LASTING = ("tuning",)  # small, and made by minutes of measurement that the user asked for
-_MOST_BYTES = 128 << 20  # of a kind
+_LASTING = ("tuning",)  # small, and the result of minutes of measurement that the user asked for
+_MOST_BYTES = 128 << 20  # per kind
 _LONGEST_ENTRY = 1 << 30
 _MOST_ENTRIES = 4096
-_SLACK = 16  # a process may write this fraction of the bounds before it clears again
+_SLACK = 16  # 1/16 of the bounds may be written before a process clears again
 _LONGEST_UNUSED_S = 90 * 86400.0
-_LONGEST_DRAFT_S = 3600.0  # no writer takes so long, so it was killed
-# Keys are hexadecimal digests, drafts their names with something before and after: nothing else is ever removed.
+_LONGEST_DRAFT_S = 3600.0  # no writer takes this long, so it was killed
+# Keys are hexadecimal digests, and tempfiles their names with a prefix and a suffix. Nothing else is ever removed.
 _ENTRY = re.compile(r"[0-9a-f]{32}")
 _DRAFT = re.compile(r"\.[0-9a-f]{32}\..+")
 _MERGED = re.compile(r"vendors-[0-9a-f]{16}")
-_since_cleared: dict[Path, tuple[int, int]] = {}  # entries and bytes that this process has written to a folder
+_since_cleared: dict[Path, tuple[int, int]] = {}  # entries and bytes that this process has written, by folder
 _notes: ContextVar[dict[tuple[str, str], str] | None] = ContextVar("notes", default=None)
 
 
 def read(kind: str, key: str) -> bytes | None:
-    """Return what was stored under a key; None if there is nothing, or nothing that can be trusted."""
+    """Return the payload stored under a key; None if there is none, or if it is damaged."""
     return _note(kind, key, _read(kind, key))
 
 
 def read_json(kind: str, key: str) -> Any:
-    """Return the value that was stored under a key as JSON; None if there is none."""
+    """Return the value stored as JSON under a key; None if there is none."""
     try:
         return json.loads(read(kind, key) or b"null")
     except (ValueError, RecursionError):
@@ -107,16 +107,16 @@ def _read(kind: str, key: str) -> bytes | None:
         return None
     if hashlib.sha256(payload).digest() != digest:
         return None
-    with contextlib.suppress(OSError):  # a folder that may only be read
+    with contextlib.suppress(OSError):  # a read-only folder
         os.utime(path)
     return payload
 
 
 @contextlib.contextmanager
 def noting() -> Iterator[dict[tuple[str, str], str]]:
-    """Note what this thread reads and writes while the body runs: the digest of each entry, by kind and key.
+    """Record what this thread reads and writes while the body runs: the digest of each entry, by kind and key.
 
-    It is that of `digest`, of what the entry held last.
+    The digest is that of `digest`, of the entry's latest payload.
     """
     notes: dict[tuple[str, str], str] = {}
     before = _notes.set(notes)
@@ -127,7 +127,7 @@ def noting() -> Iterator[dict[tuple[str, str], str]]:
 
 
 def digest(payload: bytes | None) -> str:
-    """Return what names a payload; an empty text for None."""
+    """Return the digest that identifies a payload; an empty text for None."""
     return "" if payload is None else hashlib.sha256(payload).hexdigest()
 
 
@@ -139,13 +139,13 @@ def _note(kind: str, key: str, payload: bytes | None) -> bytes | None:
 
 
 def holds(kind: str, key: str) -> bool:
-    """Return whether anything is stored under a key, trusted or not."""
+    """Return whether anything is stored under a key, valid or not."""
     place = subfolder(kind)
     return place is not None and os.path.exists(place / key)  # noqa: PTH110 - Path.exists raises where it may not look
 
 
 def remove(kind: str, key: str) -> None:
-    """Forget what is stored under a key, if anything."""
+    """Remove the entry of a key, if there is one."""
     place = subfolder(kind)
     if place is not None:
         with contextlib.suppress(OSError):
@@ -153,9 +153,9 @@ def remove(kind: str, key: str) -> None:
 
 
 def write(kind: str, key: str, *parts: bytes | memoryview, most_bytes: int | None = None) -> None:
-    """Store a payload, in one piece or several, under a key; where the folder cannot be written, do nothing.
+    """Store a payload, given in one or several parts, under a key. Do nothing if the folder cannot be written to.
 
-    `most_bytes` is the bound of all entries of the kind, for a kind whose entries are large.
+    `most_bytes` bounds the size of all entries of the kind, for kinds with large entries.
     """
     sha = hashlib.sha256()
     for part in parts:
@@ -176,7 +176,7 @@ def write(kind: str, key: str, *parts: bytes | memoryview, most_bytes: int | Non
 
 
 def _may_exceed(place: Path, size: int, most_bytes: int) -> bool:
-    """Return whether to clear a folder, to which so many bytes were just written."""
+    """Return whether to clear a folder after writing `size` more bytes to it."""
     entries, written = _since_cleared.get(place, (_MOST_ENTRIES, 0))
     _since_cleared[place] = entries, written = entries + 1, written + size
     due = entries > _MOST_ENTRIES // _SLACK or written > most_bytes // _SLACK
@@ -186,7 +186,7 @@ def _may_exceed(place: Path, size: int, most_bytes: int) -> bool:
 
 
 def _put(place: Path, key: str, *parts: bytes | memoryview) -> None:
-    """Write a file that exists completely or not at all."""
+    """Write a file atomically."""
     try:
         handle, name = tempfile.mkstemp(dir=place, prefix=f".{key}.")
         try:
@@ -203,7 +203,7 @@ def _put(place: Path, key: str, *parts: bytes | memoryview) -> None:
 
 
 def _clear(place: Path, most_bytes: int) -> None:
-    """Remove the drafts of killed processes, entries long unused, and beyond the bounds those used longest ago."""
+    """Remove tempfiles of killed processes, long unused entries, and the least recently used ones beyond the bounds."""
     now, entries = time.time(), []
     for path in place.iterdir():
         with contextlib.suppress(OSError):
@@ -224,7 +224,7 @@ def _clear(place: Path, most_bytes: int) -> None:
 
 
 class Stored(NamedTuple):
-    """What is kept of a kind: how many files, and how many bytes in all."""
+    """The contents of one kind: the number of files, and their total size in bytes."""
 
     kind: str
     files: int
@@ -232,13 +232,13 @@ class Stored(NamedTuple):
 
 
 def contents() -> list[Stored]:
-    """Return what is kept of each kind, drafts included; of one that has nothing, nothing."""
+    """Return the contents of each kind that has files, including tempfiles."""
     sizes = {kind: [size for _, size in _files(kind)] for kind in KINDS}
     return [Stored(kind, len(found), sum(found)) for kind, found in sizes.items() if found]
 
 
 def clear() -> None:
-    """Remove all that is kept, and the folders that are empty then; nothing that is not mandelcl's own."""
+    """Remove all entries and the folders that are then empty. Files that mandelcl did not make stay."""
     root = folder()
     if root is None:
         return

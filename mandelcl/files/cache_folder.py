@@ -1,6 +1,6 @@
-"""Where the cache lies, and whether it is used: the user's own folder, in which nobody else may write.
+"""Where the cache is, and whether it is used. It must be the user's own folder, to which nobody else can write.
 
-`MANDELCL_CACHE` names another folder, where `~` is the user's home; `off` or `0` switches it off.
+`MANDELCL_CACHE` names another folder, in which `~` is the user's home. `off` or `0` disables the cache.
 """
 
 import os
@@ -11,24 +11,24 @@ from mandelcl.files import own_folder
 
 _OFF = ("off", "0", "no", "none", "false")
 _LONGEST_SHOWN = 150
-_complaints: dict[Path, str] = {}  # that nobody has asked for yet, by the folder that is named
-_made: set[str] = set()  # those that somebody has
+_complaints: dict[Path, str] = {}  # not yet reported complaints, by the configured folder
+_made: set[str] = set()  # complaints that were reported
 
 
 def folder() -> Path | None:
-    """Return the cache folder, which may not exist yet; None where it is switched off, or others may write in it."""
+    """Return the cache folder, which may not exist yet; None if it is disabled, or if others can write to it."""
     root = _named()
     return root if root is not None and _trusted(root, root) else None
 
 
 def subfolder(name: str) -> Path | None:
-    """Return a folder in the cache folder, which may not exist yet; None as `folder` does."""
+    """Return a subfolder of the cache folder, which may not exist yet; None if `folder` returns None."""
     root = folder()
     return root / name if root is not None and _trusted(root / name, root) else None
 
 
 def make(name: str) -> Path:
-    """Return a folder in the cache folder, made where there is none; raises OSError where there can be none."""
+    """Return a subfolder of the cache folder, created if needed. Raises OSError if it cannot be created."""
     place = subfolder(name)
     if place is None:
         raise FileNotFoundError(f"there is no cache folder for {name}")
@@ -42,9 +42,9 @@ def make(name: str) -> Path:
 
 
 def complaints() -> list[str]:
-    """Return lines for the user about a cache folder that is there but not to be trusted, or cannot be written.
+    """Return warnings about a cache folder that exists but is not trusted, or that cannot be written to.
 
-    Each is returned once in a process.
+    Each warning is returned once per process.
     """
     lines = [_complaints.pop(root) for root in list(_complaints) if root == _named()]
     _made.update(lines)
@@ -61,22 +61,22 @@ def _named() -> Path | None:
         setting = platformdirs.user_cache_dir("mandelcl", appauthor=False)
     try:
         return Path(setting).expanduser()
-    except RuntimeError:  # "~" of a user without a home folder
+    except RuntimeError:  # "~" for a user without a home folder
         return None
 
 
 def _trusted(place: Path, root: Path) -> bool:
     reason = own_folder.distrust(place)
     if reason:
-        _complain(f"the cache folder {_shown(place)} is not used: {reason}", root)
+        _complain(f"the cache folder {_shown(place)} is ignored: {reason}", root)
     return not reason
 
 
 def complain_of(error: OSError) -> None:
-    """Note that the cache folder cannot be written, for `complaints`."""
+    """Note that the cache folder cannot be written to, for `complaints`."""
     root = _named()
-    why = f"the cache folder {_shown(root)} cannot be written ({error.strerror or error})"
-    _complain(f"{why}, so devices are tested anew each time; MANDELCL_CACHE names another", root)
+    why = f"the cache folder {_shown(root)} cannot be written to ({error.strerror or error})"
+    _complain(f"{why}, so devices are tested again in every run; set MANDELCL_CACHE to another folder", root)
 
 
 def _shown(place: Path | None) -> str:

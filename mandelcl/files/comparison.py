@@ -1,4 +1,4 @@
-"""How two results differ, pixel by pixel."""
+"""Compare two results pixel by pixel."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
 
 _FIELD, _PICTURES = ".npz", (".png", ".ppm")
-_FORMATS = ("PNG", "PPM")  # of all that Pillow knows: some start other programs, and all are more to go wrong
-_MODES = {"1": 1, "L": 1, "P": 1, "RGB": 4}  # and the bytes that Pillow takes for a pixel
+_FORMATS = ("PNG", "PPM")  # of Pillow's formats: some start other programs, and each adds risk
+_MODES = {"1": 1, "L": 1, "P": 1, "RGB": 4}  # with the bytes that Pillow uses per pixel
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Where two fields' counts, or two pictures' colours, differ: a mask, height × width.
 
-    `largest` is the largest difference of two counts, or of two colour values. `jobs` holds what differs between the
-    jobs of the files and decides counts, by name: both values as texts. It is empty where a file carries no job.
+    `largest` is the largest difference between two counts, or between two colour values. `jobs` holds the differences
+    between the files' jobs that affect counts, by name: both values as texts. It is empty if a file has no job.
     """
 
     different: npt.NDArray[np.bool_]
@@ -40,16 +40,16 @@ class Comparison:
 
     @property
     def pixels(self) -> int:
-        """Pixels compared."""
+        """The number of pixels compared."""
         return self.different.size
 
     @property
     def differing(self) -> int:
-        """Pixels that differ."""
+        """The number of pixels that differ."""
         return int(np.count_nonzero(self.different))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready figures; `first` is (column, row) of the first pixel that differs, or None."""
+        """Return JSON-ready figures. `first` is (column, row) of the first pixel that differs, or None."""
         differing = self.differing
         row, column = divmod(int(np.argmax(self.different)), self.different.shape[1])
         first = [column, row] if differing else None
@@ -63,14 +63,14 @@ class Comparison:
         }
 
     def drawing(self) -> npt.NDArray[np.uint8]:
-        """Return a picture, height × width × 3: pixels that differ white on black."""
+        """Return a picture, height × width × 3, with differing pixels white on black."""
         return np.repeat(np.where(self.different, np.uint8(255), np.uint8(0))[..., None], 3, axis=2)
 
 
 def compare(a: str | Path, b: str | Path) -> Comparison:
-    """Return how two fields (.npz, by their counts) or two pictures (.png, .ppm, by their colours) differ.
+    """Compare two fields (.npz, by their counts) or two pictures (.png, .ppm, by their colours).
 
-    Raises FileError where a file cannot be read or the two cannot be compared.
+    Raises FileError if a file cannot be read, or if the two cannot be compared.
     """
     first, second = _load(a), _load(b)
     if first.is_field != second.is_field:
@@ -90,7 +90,7 @@ def compare(a: str | Path, b: str | Path) -> Comparison:
 
 
 def _differences(one: Job, other: Job) -> Mapping[str, tuple[str, str]]:
-    """Return what differs between two jobs and decides counts."""
+    """Return the differences between two jobs that affect counts."""
     values = [
         {
             "number": job.number,
@@ -115,7 +115,7 @@ def _differences(one: Job, other: Job) -> Mapping[str, tuple[str, str]]:
 class _Loaded:
     """A result in memory: `rows(top, bottom)` returns its counts, or its colours (rows × width × 3).
 
-    `job` is the one that the file carries, if it does.
+    `job` is the file's job, or None.
     """
 
     width: int
@@ -138,15 +138,15 @@ def _load(path: str | Path) -> _Loaded:
 
 
 def _require_plain(image: "ImageFile", path: str | Path) -> None:
-    """Raise FileError for a picture that has more to it than three colours of 8 bits a pixel: that would be lost."""
+    """Raise FileError unless a picture has at most three channels of 8 bits; the rest would be lost."""
     arguments = image.tile[0][3] if image.tile else ()
     parts = arguments if isinstance(arguments, tuple) else (arguments,)
-    # Pillow reads 16 bits a colour as 8 without a word: its decoder is told of them, by name or as the largest value.
+    # Pillow silently reduces 16 bits per channel to 8. The arguments of its decoder reveal 16 bits, by name or maximum.
     deep = any("16" in part if isinstance(part, str) else isinstance(part, int) and part > 255 for part in parts)
     if deep or image.mode.startswith(("I", "F")):
-        raise FileError(f"{path} has more than 8 bits a colour, which are not compared; save it with 8", path)
+        raise FileError(f"{path} has more than 8 bits per channel, which cannot be compared; save it with 8", path)
     if image.mode not in _MODES or "transparency" in image.info:
-        raise FileError(f"{path} has more than three colours, which are not compared; save it without alpha", path)
+        raise FileError(f"{path} has more than three channels, which cannot be compared; save it without alpha", path)
 
 
 def _picture(path: str | Path) -> _Loaded:
@@ -155,12 +155,12 @@ def _picture(path: str | Path) -> _Loaded:
     try:
         require_readable(Path(path))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # large pictures are nothing unusual here
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # large pictures are normal here
             with Image.open(path, formats=_FORMATS) as image:
                 _require_plain(image, path)
                 width, height = image.size
                 if width * height * _MODES[image.mode] > available_bytes():
-                    raise FileError(f"{path} has {width}x{height} pixels, for which there is not the memory", path)
+                    raise FileError(f"{path} has {width}x{height} pixels, which do not fit into memory", path)
                 image.load()
     except FileNotFoundError:
         raise FileError(f"{path} does not exist", path) from None

@@ -1,7 +1,7 @@
-"""Continuous counts as Kalles Fraktaler and Fraktaler-3 have them, and ours.
+"""Conversion between the continuous counts of Kalles Fraktaler and Fraktaler-3, and ours.
 
-A count of theirs is n + 1 − t, with t = log_d(ln|z_n| / ln R) from 0 to 1 where the orbit of a formula of degree d
-leaves the radius R at step n. With ours, ν = count + smooth − 1 = m − log_d log₂|z_m|, it is ν + 1 + log_d log₂ R.
+Their count is n + 1 − t. Here t = log_d(ln|z_n| / ln R), from 0 to 1, if the orbit of a formula of degree d leaves the
+radius R at step n. In terms of our ν = count + smooth − 1 = m − log_d log₂|z_m|, their count is ν + 1 + log_d log₂ R.
 """
 
 import math
@@ -20,9 +20,9 @@ _LARGEST_BELOW_1 = np.nextafter(np.float32(1), np.float32(0))
 
 
 def shift_of(formula: Formula, radius: Fraction | int) -> float:
-    """Return what a count of theirs is more than ours; raises FileError for a radius that no orbit leaves."""
+    """Return by how much their counts exceed ours. Raises FileError for a radius without smooth counts."""
     if not 1 < radius < _MOST_RADIUS:
-        raise FileError("its escape radius is none at which smooth counts are taken")
+        raise FileError("its escape radius is too small for smooth counts")
     degree = next((degree for degree in formula.degrees if degree > 1), 2)
     return 1 + math.log2(math.log2(radius)) / math.log2(degree)
 
@@ -30,7 +30,7 @@ def shift_of(formula: Formula, radius: Fraction | int) -> float:
 def split(
     counts: npt.NDArray[Any], smooth: npt.NDArray[np.float32], shift: float
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """Return the whole part of their counts and the rest, from 0 to below 1."""
+    """Return the integer parts of their counts, and the fractions in [0, 1)."""
     rest = smooth.astype(np.float64) + (shift - 1)
     whole = np.floor(rest)
     rest -= whole
@@ -40,9 +40,9 @@ def split(
 def joined(
     whole: npt.NDArray[np.int64], rest: npt.NDArray[Any], inside: npt.NDArray[np.bool_], cap: int, shift: float
 ) -> tuple[Words, npt.NDArray[np.float32]]:
-    """Return our counts and smooth fractions of their counts `whole` + `rest`; the cap and 0 inside.
+    """Return our counts and smooth fractions for their counts `whole` + `rest`; the iteration limit and 0 inside.
 
-    The count is the next whole number above ν, as that of an orbit that leaves a large radius is.
+    Our count is the next integer above ν, as for an orbit that leaves a large radius.
     """
     if not np.isfinite(rest).all() or rest.min(initial=0) < 0 or rest.max(initial=0) > 1:
         raise FileError("its counts have fractions that are not from 0 to 1")

@@ -1,6 +1,6 @@
-"""Deep Zoom pictures: `NAME.dzi`, and in `NAME_files` a pyramid of tiles with a page that shows it.
+"""Deep Zoom pictures: `NAME.dzi`, and a folder `NAME_files` with a pyramid of tiles and an HTML viewer.
 
-Needs pyvips, of the extra `large`.
+Needs pyvips, from the extra `large`.
 """
 
 import os
@@ -13,18 +13,18 @@ from mandelcl.files.paths import in_utf8
 from mandelcl.files.strips import Picture
 
 TILE = 256
-PAGE = "index.html"  # among the tiles, which it shows
+PAGE = "index.html"  # the viewer, among the tiles
 _NAME = "picture"
 _OLD = "old"
-_DESCRIPTION = "vips-properties.xml"  # of libvips's own, with a date: equal pictures have equal files
+_DESCRIPTION = "vips-properties.xml"  # libvips's own, removed because its date would make equal pictures differ
 _LEVELS = {deflate.FAST: 1, deflate.SMALL: 8}
 
 
 def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
-    """Write a picture's tiles (PNG, TILE × TILE), a page that shows them, and a description into the folder `draft`.
+    """Write a picture's tiles (PNG, TILE × TILE), an HTML viewer and a description into the folder `draft`.
 
-    The pixels reach libvips as the rows of an unpacked PNG, through a pipe, so that none but those of a few tiles are
-    in memory.
+    The pixels reach libvips through a pipe, as the rows of an unpacked PNG, so only the pixels of a few tiles are in
+    memory.
     """
     import pyvips
 
@@ -37,7 +37,7 @@ def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
             with os.fdopen(writing, "wb") as file:
                 png.write_png(file, picture, {}, deflate.STORED)
         except BrokenPipeError:
-            pass  # libvips has failed, and says why
+            pass  # libvips has failed and reports why
         except BaseException as error:
             failures.append(error)
 
@@ -62,32 +62,34 @@ def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
 
 
 def viewer(width: int, height: int) -> str:
-    """Return a page that shows the tiles beside it, in any browser and without a network."""
+    """Return the HTML viewer for the tiles beside it. It works in any browser and needs no network."""
     page = Path(__file__).with_name("deep_zoom.html").read_text(encoding="utf-8")
     sizes = f"WIDTH = {width}, HEIGHT = {height}, TILE = {TILE}"
     return page.replace("TITLE", f"{width} × {height}").replace("WIDTH = 1, HEIGHT = 2, TILE = 256", sizes)
 
 
 def tiles_of(path: Path) -> Path:
-    """Return the folder in which the tiles of a `.dzi` file lie."""
+    """Return the folder with the tiles of a `.dzi` file."""
     return path.with_name(f"{path.stem}_files")
 
 
 def is_draft(folder: Path) -> bool:
-    """Whether a folder holds nothing but what `write_deep_zoom` and `put_in_place` put into a draft."""
+    """Return whether a folder holds only what `write_deep_zoom` and `put_in_place` write."""
     return {path.name for path in folder.iterdir()} <= {f"{_NAME}.dzi", f"{_NAME}_files", _OLD}
 
 
 def require_replaceable(path: Path) -> None:
-    """Raise FileError where the folder of tiles is there but no `.dzi`: it is somebody else's."""
+    """Raise FileError if the folder of tiles exists without a `.dzi`: then it is not a picture of ours."""
     if tiles_of(path).exists() and not path.exists():
-        raise FileError(f"{tiles_of(path)} is in the way; move it or choose another name")
+        raise FileError(
+            f"{tiles_of(path)} already exists and is not a Deep Zoom picture; move it, or choose another name"
+        )
 
 
 def put_in_place(draft: Path, path: Path) -> None:
     """Replace a Deep Zoom picture by the one in `draft`.
 
-    The description comes first: wherever this is cut off, it shows that the tiles are mandelcl's to replace.
+    The description comes first. If the process stops before the end, it shows that the tiles may be replaced.
     """
     require_replaceable(path)
     (draft / f"{_NAME}.dzi").replace(path)

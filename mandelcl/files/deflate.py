@@ -1,7 +1,7 @@
-"""Deflate, in which PNG and `.npz` are packed, by the fastest library that is installed.
+"""Deflate, the compression of PNG and `.npz`, by the fastest library that is installed.
 
-That is Intel's ISA-L (package isal) wherever there is a wheel of it, and else Python's zlib. What is packed unpacks to
-the same with either, but packed bytes depend on the library, its version and the processor.
+That is Intel's ISA-L (package isal) if there is a wheel for the platform, otherwise Python's zlib. Both unpack to the
+same bytes, but the packed bytes depend on the library, its version and the processor.
 """
 
 import zlib
@@ -11,26 +11,26 @@ from typing import Protocol
 from mandelcl.base.errors import InvalidInputError
 
 FAST, SMALL, STORED = "fast", "small", "stored"
-COMPRESSIONS = (FAST, SMALL)  # what a user may choose
+COMPRESSIONS = (FAST, SMALL)  # the values that users can choose
 
 _FAST = {"zlib": 1, "isal": 2}
-_SMALL = 8  # zlib's 9 takes up to half as long again, and saves no hundredth
-_SMALL_WORDS = 6  # on fields 8 takes three times as long, and saves a twentieth
+_SMALL = 8  # zlib's 9 takes up to 50 % longer and saves less than 1 %
+_SMALL_WORDS = 6  # on fields, 8 takes three times as long and saves 5 %
 _MEMORY = 9
 
 
 class Stream(Protocol):
-    """A raw deflate stream on its way."""
+    """A raw deflate stream that is being written."""
 
     def compress(self, data: bytes | memoryview, /) -> bytes:
-        """Take bytes, and return what is packed by now."""
+        """Add bytes; return the packed bytes that are ready."""
 
     def flush(self, mode: int, /) -> bytes:
-        """Return the rest up to a byte boundary (Z_SYNC_FLUSH), or to the stream's end (Z_FINISH)."""
+        """Return the remaining bytes, up to a byte boundary (Z_SYNC_FLUSH) or to the end of the stream (Z_FINISH)."""
 
 
 class _Library(Protocol):
-    """What zlib and ISA-L's imitation of it share."""
+    """The common interface of zlib and of ISA-L's equivalent."""
 
     __name__: str
 
@@ -44,18 +44,18 @@ class _Library(Protocol):
 def require_compression(name: str) -> None:
     """Raise InvalidInputError for a name that is not in COMPRESSIONS."""
     if name not in COMPRESSIONS:
-        raise InvalidInputError(f"there is no compression {name!r}; there is {' and '.join(COMPRESSIONS)}")
+        raise InvalidInputError(f"unknown compression {name!r}; use {' or '.join(COMPRESSIONS)}")
 
 
 def of_colours(compression: str) -> Stream:
-    """Return a stream for RGB."""
+    """Return a stream for RGB pixels."""
     return _stream(compression, _SMALL, zlib.Z_DEFAULT_STRATEGY)
 
 
 def of_places(compression: str) -> Stream:
-    """Return a stream for places in a table of colours.
+    """Return a stream for indices into a colour table.
 
-    Short matches cost more there than they save, which is what zlib's Z_FILTERED supposes: up to a sixth less.
+    Short matches cost more here than they save, as zlib's Z_FILTERED assumes: the result is up to a sixth smaller.
     """
     return _stream(compression, _SMALL, zlib.Z_FILTERED)
 
@@ -66,12 +66,12 @@ def of_words(compression: str) -> Stream:
 
 
 def adler32(data: bytes | memoryview, value: int = 1) -> int:
-    """Return the Adler-32 of the bytes, following those whose checksum is `value`."""
+    """Return the Adler-32 of the bytes, appended to bytes with the checksum `value`."""
     return _library().adler32(data, value)
 
 
 def crc32(data: bytes | memoryview, value: int = 0) -> int:
-    """Return the CRC-32 of the bytes, following those whose checksum is `value`."""
+    """Return the CRC-32 of the bytes, appended to bytes with the checksum `value`."""
     return _library().crc32(data, value)
 
 

@@ -1,4 +1,4 @@
-"""Fields that other programs computed, and what is known of them."""
+"""Fields that other programs computed, with their locations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,18 +13,19 @@ from mandelcl.files.places import ForeignPlace, place_in
 from mandelcl.formulas import MANDELBROT, Formula
 
 _LEAST_RADIUS = Fraction(2)
-_NO_PLACE = "no place is noted there"
+_NO_PLACE = "the file has no location"
 
-# note(text) takes a sentence on what of a file is not as it says, or left out.
+# note(text) takes a sentence about something in the file that was changed or left out.
 Note = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A field of another program; `placed` says whether its job shows the place that it is of, or any view of its size.
+    """A field of another program.
 
-    Its job is not resolved: nobody knows which arithmetic its counts are of. `notes` are sentences on what was not
-    taken over.
+    `placed` says whether its job shows the field's location; otherwise it shows just any view of its size.
+    Its job is not resolved, because the arithmetic of its counts is unknown. `notes` are sentences on what was not
+    converted.
     """
 
     field: Field
@@ -33,9 +34,9 @@ class Foreign:
 
 
 def job_of(place: ForeignPlace, width: int, height: int, iterations: int) -> Job:
-    """Return a job that draws a place; raises InvalidInputError where there is none of that size and cap.
+    """Return a job that draws a location. Raises InvalidInputError if there is none of this size and iteration limit.
 
-    R is the place's own, or 2 where smooth colours, which do not depend on it, refuse that.
+    R is the location's own, or 2 if smooth colours refuse that; smooth colours do not depend on it.
     """
     squared = (place.radius or _LEAST_RADIUS) ** 2
     squared = squared if _LEAST_RADIUS**2 <= squared <= SMOOTH_RADIUS_SQUARED else _LEAST_RADIUS**2
@@ -45,7 +46,7 @@ def job_of(place: ForeignPlace, width: int, height: int, iterations: int) -> Job
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a field is from: a job for its view, whether that shows its place, and what its counts depend on."""
+    """The origin of a field: a job for its view, whether that shows its location, and what its counts depend on."""
 
     job: Job
     placed: bool
@@ -53,12 +54,12 @@ class Origin:
 
     @property
     def formula(self) -> Formula:
-        """What was iterated."""
+        """The iterated formula."""
         return self.job.formula
 
 
 def origin_of(text: str | None, width: int, height: int, iterations: int, note: Note) -> Origin:
-    """Return the origin of a field, by the text of its place; a view of its size where there is none."""
+    """Return the origin of a field from the text of its location; without one, any view of its size."""
     why = _NO_PLACE
     if text is not None:
         try:
@@ -68,11 +69,11 @@ def origin_of(text: str | None, width: int, height: int, iterations: int, note: 
             return Origin(job_of(place, width, height, iterations), True, place.radius)
         except MandelclError as error:
             why = str(error)
-    note(f"its place is left out: {why}")
+    note(f"its location is left out: {why}")
     return Origin(Job(View.centred(0, 0, 1, width, height), iterations, formula=MANDELBROT), False, None)
 
 
 def require_memory(pixels: int, bytes_each: int) -> None:
-    """Raise FileError where a field does not fit into memory."""
+    """Raise FileError if a field does not fit into memory."""
     if pixels * bytes_each > available_bytes():
-        raise FileError(f"it has {pixels} pixels, for which there is not the memory")
+        raise FileError(f"it has {pixels} pixels, which do not fit into memory")

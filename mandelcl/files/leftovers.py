@@ -1,8 +1,8 @@
-"""What must not stay on disk: drafts of killed processes, and what is there when a process has to end at once.
+"""Cleanup of temporary files: those of killed processes, and those of a process that must end at once.
 
-Drafts have names by which those that a killed process has left are told from others, and are removed with the next of
-its output. A name says which output it is to become, and the process whose it is. Where the system does not say that,
-drafts are left.
+A tempfile's name contains the name of its output and the id of its process. So tempfiles of killed processes are
+recognised, and removed with the next output of the same name. If the system cannot tell whether the process still runs,
+the file is left.
 """
 
 import atexit
@@ -27,12 +27,12 @@ _removers: list[Callable[[], object]] = []
 
 
 def new_name(place: Path) -> Path:
-    """Return where a draft of a file is to be: beside it, under a name that nobody guesses, so that it is none."""
+    """Return a path for a tempfile of a file: in the same folder, with an unpredictable name that is not in use."""
     return place.with_name(f".mandelcl-{_short(place.name)}-{processes.own_name()}-{secrets.token_hex(8)}.tmp")
 
 
 def clear(place: Path) -> None:
-    """Remove the drafts of a file that ended processes have left."""
+    """Remove the tempfiles of a file whose processes have ended."""
     ours = re.compile(rf"\.mandelcl-{_short(place.name)}-(.+)-[0-9a-f]{{16}}\.tmp")
     with suppress(OSError), os.scandir(place.parent) as entries:
         for entry in entries:
@@ -42,9 +42,9 @@ def clear(place: Path) -> None:
 
 
 def discard(draft: Path) -> None:
-    """Remove a draft, whether it is there, a file or a folder."""
+    """Remove a tempfile, which may be missing, a file or a folder."""
     if draft.is_dir():
-        import shutil  # few drafts are folders
+        import shutil  # imported here because few tempfiles are folders
 
         shutil.rmtree(draft, ignore_errors=True)
     else:
@@ -58,7 +58,7 @@ def _short(text: str) -> str:
 
 @contextmanager
 def cleared_by(remove: Callable[[], object]) -> Iterator[None]:
-    """Call `remove` at the end of the block, or in `end_process`, from whichever thread that is called."""
+    """Call `remove` at the end of the block, or in `end_process`, whichever thread calls that."""
     _removers.append(remove)
     try:
         yield
@@ -68,9 +68,9 @@ def cleared_by(remove: Callable[[], object]) -> Iterator[None]:
 
 
 def temporary_folder(prefix: str) -> Path:
-    """Return a new folder that goes with this process; raises OSError where none can be made.
+    """Return a new folder that is removed with this process. Raises OSError if none can be made.
 
-    Folders of the same prefix that killed processes have left are removed.
+    Folders with the same prefix that killed processes have left are removed.
     """
     folder = _new_folder(prefix)
     remove = partial(_remove_folder, folder, os.getpid())
@@ -81,7 +81,7 @@ def temporary_folder(prefix: str) -> Path:
 
 @contextmanager
 def in_temporary_folder(prefix: str) -> Iterator[Path]:
-    """Yield a new folder, as `temporary_folder` makes one, that goes with the block."""
+    """Yield a new folder, as from `temporary_folder`, that is removed at the end of the block."""
     folder = _new_folder(prefix)
     with cleared_by(partial(_remove_folder, folder, os.getpid())):
         yield folder
@@ -93,7 +93,7 @@ def _new_folder(prefix: str) -> Path:
 
 
 def _clear_folders(place: Path, names: re.Pattern[str]) -> None:
-    """Remove the folders of such names that are this user's and that ended processes have left."""
+    """Remove this user's folders with such names if their processes have ended."""
     with suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
             found = names.fullmatch(entry.name)
@@ -104,24 +104,24 @@ def _clear_folders(place: Path, names: re.Pattern[str]) -> None:
 
 
 def _remove_folder(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # a forked child must not remove what its parent uses
-        import shutil  # few processes need such a folder
+    if os.getpid() == owner:  # a forked child must not remove its parent's folder
+        import shutil  # imported here because few processes need such a folder
 
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process without waiting for its threads, which may hang in a driver; drafts do not stay."""
+    """End the process without waiting for its threads, which may hang in a driver. Tempfiles are removed."""
     interrupts.ignore()
     _quieten_drivers()
     for remove in reversed(list(_removers)):
-        with suppress(Exception):  # whatever it is, the process ends
+        with suppress(Exception):  # the process ends after any error
             remove()
     os._exit(code)
 
 
 def _quieten_drivers() -> None:
-    """Have nothing more come out on standard error: compilers complain when their files are removed."""
+    """Silence standard error, because compilers print errors when their temporary files are removed."""
     with suppress(OSError, ValueError, AttributeError):  # no standard error, or a closed one
         sys.stderr.flush()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

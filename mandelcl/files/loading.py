@@ -1,4 +1,4 @@
-"""Files that mandelcl wrote, read again: one reader a kind."""
+"""Read files that mandelcl wrote: one function per kind of content."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,15 +17,15 @@ from mandelcl.files.paths import one_line, require_readable, target
 
 
 def read_field(path: str | Path) -> Field:
-    """Return the field in an `.npz` file; raises FileError if it is not one, is damaged or contradicts its job."""
+    """Return the field in an `.npz` file. Raises FileError if it is not a field, is damaged or contradicts its job."""
     with _reading(path) as file:
         return archive.read_archive(file)
 
 
 def read_foreign(path: str | Path) -> Foreign:
-    """Return the field in an `.npz` file, or one of another program (`.exr`, `.kfb`), which may be without a place.
+    """Return the field in an `.npz` file or in another program's (`.exr`, `.kfb`), which may have no location.
 
-    That of a `.kfb` is in the `.kfr` beside it. Raises FileError where there is no field, or the file is damaged.
+    The location of a `.kfb` is in the `.kfr` beside it. Raises FileError if there is no field, or the file is damaged.
     """
     with _reading(path) as file:
         if is_exr(file):
@@ -36,7 +36,7 @@ def read_foreign(path: str | Path) -> Foreign:
 
 
 def read_job(path: str | Path) -> Job:
-    """Return the job that a picture (`.png`, `.tif`, `.exr`, `.jpg`, `.webp`) or an `.npz` file carries.
+    """Return the job stored in a picture (`.png`, `.tif`, `.exr`, `.jpg`, `.webp`) or an `.npz` file.
 
     Raises FileError if there is none.
     """
@@ -45,14 +45,14 @@ def read_job(path: str | Path) -> Job:
             return archive.read_job(file)
         texts = _texts(file)
         if JOB_KEY not in texts:
-            raise FileError("a picture that carries no mandelcl job")
+            raise FileError("a picture without a mandelcl job")
         return Job.from_json(texts[JOB_KEY])
 
 
 def read_job_or_place(path: str | Path) -> Job | places.ForeignPlace:
-    """Return the job that a file of mandelcl's carries, or the place that another program has put into its file.
+    """Return the job in a file of mandelcl, or the location in a file of another program.
 
-    Raises FileError where there is neither, and InvalidInputError or FileError for a place that cannot be drawn.
+    Raises FileError if the file has neither, and InvalidInputError or FileError for a location that cannot be drawn.
     """
     if places.is_place_file(path):
         return places.read_place(path)
@@ -67,9 +67,9 @@ def read_job_or_place(path: str | Path) -> Job | places.ForeignPlace:
 
 
 def read_colouring(path: str | Path) -> str | None:
-    """Return the colouring's JSON (for `Colouring.from_json`) that a picture carries; None where there is none.
+    """Return the colouring's JSON (for `Colouring.from_json`) stored in a picture, or None if there is none.
 
-    Files of other programs have none; raises FileError for one that cannot be read at all.
+    Files of other programs have none. Raises FileError for a file that cannot be read at all.
     """
     with _reading(path) as file:
         if places.is_place_file(path) or archive.is_archive(file):

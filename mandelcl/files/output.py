@@ -1,7 +1,7 @@
-"""Files: one writer a suffix, and never a half-written file.
+"""Output files: one writer per suffix, and never a half-written file.
 
-A writer gets the path of a draft, the rows of a field, the picture where it draws, and how to compress. Adding a format
-is one function and one line in `FORMATS`.
+A writer gets the path of a tempfile, the rows of a field, the picture if the format draws one, and the compression.
+Adding a format is one function and one line in `FORMATS`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,47 +38,52 @@ CERTIFIED_KEY = "mandelcl-certified"
 
 
 def check_coloured(*paths: str | Path) -> None:
-    """Raise InvalidInputError for a path that is to be a picture: without a colouring it cannot be drawn."""
+    """Raise InvalidInputError for the path of a picture, for calls without a colouring."""
     for path in paths:
         if format_of(path).is_picture:
             raise InvalidInputError(
                 f"{path} is a picture, which needs a colouring, such as Colouring(find_palette('classic')); "
-                "without one a field is written (.npz)"
+                "without a colouring, choose a field (.npz)"
             )
 
 
 def check_drawable(*paths: str | Path, width: int, height: int, depth: int = 8, clear: bool = False) -> None:
-    """Raise InvalidInputError for a picture that a path's format cannot hold; `clear`: with transparent pixels."""
+    """Raise InvalidInputError for a picture that a path's format cannot hold. `clear`: it has transparent pixels."""
     for path in paths:
         kind = format_of(path)
         if not kind.is_picture:
             continue
         if max(width, height) > kind.most_side:
             raise InvalidInputError(
-                f"{path} may have {kind.most_side} pixels a side, not {max(width, height)}; choose another format"
+                f"{path} can have at most {kind.most_side} pixels per side, not {max(width, height)}; choose another "
+                "format"
             )
         if depth > 8 and not kind.deep:
-            raise InvalidInputError(f"{path} has 8 bits a channel; choose another format, such as .png or .tif")
+            raise InvalidInputError(
+                f"{path} can only have 8 bits per channel; choose another format, such as .png or .tif"
+            )
         if clear and not kind.clear:
-            raise InvalidInputError(f"{path} has no transparent pixels; choose another format, such as .png or .webp")
+            raise InvalidInputError(
+                f"{path} cannot have transparent pixels; choose another format, such as .png or .webp"
+            )
 
 
 def planes_for(*paths: str | Path) -> tuple[str, ...]:
-    """Return the planes that files with the paths' suffixes are to have beside the counts."""
+    """Return the planes besides counts that files with these suffixes need."""
     return tuple(dict.fromkeys(plane for path in paths for plane in format_of(path).planes))
 
 
 def require_picture(path: str | Path) -> None:
-    """Raise InvalidInputError for a path whose suffix is not that of a picture."""
+    """Raise InvalidInputError for a path without the suffix of a picture."""
     if not format_of(path).is_picture:
-        raise InvalidInputError(f"{path} would be a field; a drawing is written as .png, for example")
+        raise InvalidInputError(f"{path} has the suffix of a field; choose that of a picture, such as .png")
 
 
 def check_writable(*paths: str | Path, beside: Sequence[str | Path] = ()) -> None:
     """Raise FileError if any of the paths cannot be written, has an unknown suffix, or is part of another.
 
-    `beside` are files of other kinds, which are written at the same time. To be called before work starts; it leaves
-    nothing behind.
+    `beside` are files of other kinds that are written at the same time. Call this before work starts; it leaves no file
+    behind.
     """
     require_writable(*paths, *beside, check_of=lambda path: format_of(path).check if path in paths else unchecked)
     for path in paths:
@@ -92,11 +97,11 @@ def check_writable(*paths: str | Path, beside: Sequence[str | Path] = ()) -> Non
 def write(
     path: str | Path, source: RowSource | None, picture: Picture | None = None, compression: str = deflate.FAST
 ) -> None:
-    """Write a field to the path, in the format of its suffix, replacing what was there in one step.
+    """Write a field to the path, in the format of its suffix. Replace an existing file atomically.
 
-    Picture formats need `picture`; with a field they carry its job, so that it can be rendered again. A drawing
-    that is nobody's job, such as a difference, has no field. `compression` is one of `deflate.COMPRESSIONS`. Raises
-    FileError, and InvalidInputError for a picture that the format cannot hold, and leaves no file behind then.
+    Picture formats need `picture`. With a field they store its job, so that it can be rendered again. A drawing without
+    a job, such as a difference, has no field. `compression` is one of `deflate.COMPRESSIONS`. Raises FileError, or
+    InvalidInputError for a picture that the format cannot hold; then no file is left behind.
     """
     if picture is not None:
         size = {"width": picture.width, "height": picture.height}
@@ -108,7 +113,7 @@ def write(
 def write_draft(
     path: str | Path, draft: Path, source: RowSource | None, picture: Picture | None, compression: str
 ) -> None:
-    """Write what is to become `path` to `draft`, which does not exist yet; raises FileError that names `path`."""
+    """Write the output for `path` to the tempfile `draft`, which must not exist. Raises FileError that names `path`."""
     with one_line("cannot write", path):
         format_of(path).write(draft, source, picture, compression)
         if draft.is_file():
@@ -117,7 +122,7 @@ def write_draft(
 
 
 def note(path: str | Path, draft: Path, texts: Mapping[str, str]) -> None:
-    """Add texts to the finished draft of `path`, where its format has a place for them; raises FileError."""
+    """Add texts to the finished tempfile of `path`, if its format can store them. Raises FileError."""
     add = format_of(path).add_texts
     if add is not None:
         with one_line("cannot write", path), draft.open("rb+") as file:
@@ -126,7 +131,7 @@ def note(path: str | Path, draft: Path, texts: Mapping[str, str]) -> None:
 
 
 def check_replaceable(path: str | Path) -> None:
-    """Raise FileError if what exists at the path may not be replaced."""
+    """Raise FileError if the path exists and must not be replaced."""
     with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
@@ -134,7 +139,7 @@ def check_replaceable(path: str | Path) -> None:
 
 
 def put_in_place(path: str | Path, draft: Path) -> None:
-    """Replace `path` by its finished draft."""
+    """Replace `path` by its finished tempfile."""
     with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
@@ -194,7 +199,7 @@ def _write_npz(draft: Path, source: RowSource | None, picture: Picture | None, c
 def _write_exr(draft: Path, source: RowSource | None, picture: Picture | None, _compression: str) -> None:
     if source is None:
         raise InvalidInputError("an OpenEXR file needs a field and its job; write a drawing as .png or .ppm")
-    from mandelcl.files.exr.writing import write_exr  # few need what it takes
+    from mandelcl.files.exr.writing import write_exr  # imported here because few renders need it
 
     write_exr(draft, source, picture, _texts(source, picture))
 
@@ -218,12 +223,13 @@ def _check_deep_zoom(place: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FileFormat:
-    """How files of a suffix are written, and about how many bytes a pixel of them takes.
+    """How files of a suffix are written, and roughly how many bytes they take per pixel.
 
-    `bytes_rgb` and `bytes_indexed` are for a picture in RGB and one with a table, `bytes_plane` is what each plane but
-    the counts adds: twice what detailed views were measured to take. `add_texts` adds texts to a finished file. Not all
-    can hold 16 bits a channel (`deep`), or transparent pixels (`clear`), and some have a longest side. What is no
-    picture holds the planes of a field; `planes` are those that it is not of use without, beside the counts.
+    `bytes_rgb` and `bytes_indexed` are for a picture in RGB and for one with a colour table. `bytes_plane` is for each
+    plane besides counts: twice the measured size for detailed views. `add_texts` adds texts to a finished file. `deep`
+    says whether the format has 16 bits per channel, and `clear` whether it has transparency. Some formats have a
+    longest
+    side. Formats that are not pictures hold the planes of a field; `planes` are those that they need besides counts.
     """
 
     write: Callable[[Path, RowSource | None, Picture | None, str], None]
@@ -244,7 +250,9 @@ _JPEG = FileFormat(_write_jpeg, 2.0, 2.0, deep=False, clear=False, most_side=pil
 FORMATS: Mapping[str, FileFormat] = {
     ".png": FileFormat(_write_png, 2.0, 0.5, add_texts=png.append_texts),
     ".ppm": FileFormat(_write_ppm, 3.0, 3.0, clear=False),
-    ".npz": FileFormat(_write_npz, 1.0, 1.0, bytes_plane=8.0, is_picture=False),  # once packed, and once waiting
+    ".npz": FileFormat(
+        _write_npz, 1.0, 1.0, bytes_plane=8.0, is_picture=False
+    ),  # packed once in the file, and once in a buffer
     ".exr": FileFormat(
         _write_exr, 20.0, 20.0, bytes_plane=8.0, check=_needs("OpenEXR", "exr"), is_picture=False, planes=(SMOOTH.name,)
     ),
@@ -258,7 +266,7 @@ SUFFIXES = tuple(FORMATS)
 
 
 def format_of(path: str | Path) -> FileFormat:
-    """Return the format of a path's suffix; raises FileError where there is none."""
+    """Return the format for a path's suffix. Raises FileError if there is none."""
     try:
         return FORMATS[Path(path).suffix.lower()]
     except KeyError:

@@ -1,4 +1,4 @@
-"""Paths that users name: what they point to, whether it can be written, drafts of it, and errors of one line."""
+"""Paths that users name: their targets, whether they can be written, tempfiles, and one-line errors."""
 
 import os
 import re
@@ -20,8 +20,8 @@ from mandelcl.files.leftovers import cleared_by
 
 PathCheck = Callable[[Path], None]
 Move = Callable[[Path, Path], None]
-_TELLING = 100  # characters at the beginning of a message, which is cut in the middle where it is long
-_DEVICES = re.compile(r"CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[1-9¹²³]", re.IGNORECASE)  # whatever the suffix
+_TELLING = 100  # characters kept at the start of a message; long messages are cut in the middle
+_DEVICES = re.compile(r"CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[1-9¹²³]", re.IGNORECASE)  # with any suffix
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*]')
 _LONGEST_NAME = 255  # UTF-16 code units
 _OPEN_FOLDERS = Path("/proc/self/fd")
@@ -29,7 +29,7 @@ _SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
 
 
 def target(path: str | Path) -> Path:
-    """Return the file that a path names: a link stays, and what it points to is replaced."""
+    """Return the file that a path names. If it is a link, that is the link's target, so the link stays."""
     if str(path).endswith(_SEPARATORS):
         raise FileError(f"{path} is the name of a folder", path)
     if "\0" in str(path):
@@ -40,23 +40,23 @@ def target(path: str | Path) -> Path:
 
 
 def _require_name(path: str | Path) -> None:
-    """Raise FileError where a part of a path is no name on Windows: a device's, with a wrong character, or too long."""
+    """Raise FileError if a part of a path is not a valid Windows name: reserved, with a bad character, or too long."""
     pure = PureWindowsPath(path)
-    if pure.drive.startswith("\\\\?\\"):  # there Windows takes all
+    if pure.drive.startswith("\\\\?\\"):  # Windows accepts any name there
         return
     for name in pure.parts[bool(pure.anchor) :]:
         begin = name.partition(".")[0].rstrip()
         if _DEVICES.fullmatch(begin):
-            raise FileError(f"{path} cannot be the name of a file: Windows keeps {begin} for a device", path)
+            raise FileError(f"{path} cannot be the name of a file: Windows reserves {begin} for a device", path)
         wrong = _NOT_IN_NAMES.search(name)
         if wrong:
-            raise FileError(f"{path} cannot be the name of a file: Windows takes no {wrong[0]} in one", path)
+            raise FileError(f"{path} cannot be the name of a file: Windows does not allow {wrong[0]} in names", path)
         if len(name.encode("utf-16-le", "surrogatepass")) > 2 * _LONGEST_NAME:
             raise FileError("File name too long", path)
 
 
 def require_replaceable(place: Path, path: str | Path) -> None:
-    """Raise FileError if something other than a file exists there."""
+    """Raise FileError if something other than a regular file exists there."""
     try:
         mode = place.stat().st_mode
     except FileNotFoundError:
@@ -68,24 +68,24 @@ def require_replaceable(place: Path, path: str | Path) -> None:
 
 
 def require_readable(place: Path) -> None:
-    """Raise FileError for a device or a pipe, which may keep a reader waiting or never end; OSError as `stat` does."""
+    """Raise FileError for a device or a pipe, which might block or never end, and OSError like `stat`."""
     mode = place.stat().st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a folder is refused where it is opened
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # opening a folder fails with its own error
         raise FileError(f"{place} is a device or a pipe, not a file", place)
 
 
 def read_bounded(place: Path, most: int) -> bytes:
-    """Return the bytes of a file that has at most so many; raises FileError for others, OSError as reading does."""
+    """Return a file's bytes. Raises FileError if there are more than `most`, and OSError like reading."""
     require_readable(place)
     with place.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise FileError(f"{place} is damaged, or not mandelcl's: it has more than {most} bytes", place)
+        raise FileError(f"{place} is damaged, or not from mandelcl: it has more than {most} bytes", place)
     return data
 
 
 def paths_of(paths: Any) -> tuple[str | Path, ...]:
-    """Return one path, or those of a sequence, as a tuple; raises InvalidInputError for anything else."""
+    """Return one path, or a sequence of paths, as a tuple. Raises InvalidInputError for anything else."""
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes)
     outputs = tuple(paths) if several else (paths,)
     if not outputs:
@@ -100,15 +100,15 @@ def unchecked(_place: Path) -> None:
 
 
 def move(draft: Path, place: Path) -> None:
-    """Replace a file by its draft, in one step."""
+    """Replace a file by its tempfile atomically."""
     draft.replace(place)
 
 
 def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCheck] = lambda _path: unchecked) -> None:
     """Raise FileError if any of the paths cannot be written, or if two of them are the same file.
 
-    To be called before work starts; it leaves nothing behind. `check_of` is called first for each path, and what it
-    returns is called with the path's target: either may raise FileError.
+    Call this before work starts; it leaves no file behind. `check_of` is called first for each path, and its result is
+    called with the path's target. Both may raise FileError.
     """
     seen: dict[Path, str | Path] = {}
     for path in paths:
@@ -119,59 +119,59 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCh
             if not place.parent.is_dir():
                 raise FileError(f"cannot write {path}: there is no folder {place.parent}")
             check(place)
-            # Asking for permission bits would be wrong for root and on read-only disks: try.
+            # Permission bits mislead for root and on read-only disks, so try to write.
             with tempfile.TemporaryFile(dir=place.parent):
                 pass
             for earlier, given in seen.items():
                 if _are_one(earlier, place):
-                    raise FileError(f"{given} and {path} are the same file; give each output its own", path)
+                    raise FileError(f"{given} and {path} are the same file; give each output its own name", path)
         seen[place] = path
 
 
 def _are_one(one: Path, other: Path) -> bool:
-    """Say whether two places, in folders that exist, are the same file: many systems ignore the case of a name."""
+    """Return whether two paths in existing folders are the same file; many systems ignore the case of names."""
     if one == other:
         return True
     if _folded(one.name) != _folded(other.name) or not one.parent.samefile(other.parent):
         return False
-    with tempfile.TemporaryDirectory(dir=one.parent, prefix=".mandelcl-") as folder:  # ask such a system
+    with tempfile.TemporaryDirectory(dir=one.parent, prefix=".mandelcl-") as folder:  # only the system itself knows
         Path(folder, one.name).touch()
         return Path(folder, other.name).exists()
 
 
 def _folded(name: str) -> str:
-    """Return what names have in common that some system takes for one: letters, in either case and composed or not."""
-    import unicodedata  # several outputs are rare
+    """Return a common form of names that some systems treat as equal: case-folded and normalised."""
+    import unicodedata  # imported here because several outputs are rare
 
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
 
 
 def flush_to_disk(file: BinaryIO) -> None:
-    """Have what was written to a file on the disk itself, where it outlasts the machine's power."""
+    """Flush a file to the disk itself, so that it survives a power cut."""
     file.flush()
     if sys.platform != "win32":
         import fcntl
 
         command = getattr(fcntl, "F_FULLFSYNC", None)
-        if command is not None:  # macOS, whose fsync leaves bytes in the memory of the disk
-            with suppress(OSError):  # a file system without it, as of a network
+        if command is not None:  # macOS: fsync leaves bytes in the disk's cache
+            with suppress(OSError):  # some file systems lack it, such as network ones
                 fcntl.fcntl(file.fileno(), command)
                 return
     os.fsync(file.fileno())
 
 
 def require_folder(folder: Path) -> None:
-    """Raise FileError for a folder in which no file can be made."""
+    """Raise FileError if no file can be created in a folder."""
     with one_line("cannot write to the folder", folder), tempfile.TemporaryFile(dir=folder):
         pass
 
 
 @contextmanager
 def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
-    """Yield where to write what is to become `place`; at the end it is put there, and on any exception removed.
+    """Yield a tempfile for `place`. At the end it is moved there; on any exception it is removed.
 
-    The draft lies in the same folder, does not exist yet, and has a name that nobody guesses, so it is no other file.
-    Those that processes have left which were killed are removed.
+    The tempfile is in the same folder, does not exist yet, and has an unpredictable name, so it is no other file.
+    Tempfiles of killed processes are removed.
     """
     leftovers.clear(place)
     draft = leftovers.new_name(place)
@@ -182,30 +182,30 @@ def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
 
 @contextmanager
 def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
-    """Yield a draft, as `drafted` does, of the file that a user's path names, which is replaced in one step at the end.
+    """Yield a tempfile, as `drafted` does, for the target of a user's path, which is replaced atomically at the end.
 
-    Raises FileError that names the path, for whatever goes wrong with a file in the body, too.
+    Raises FileError that names the path, also for any error with a file in the body.
     """
     with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
         with drafted(place, put_in_place) as draft:
             yield draft
-            require_replaceable(place, path)  # writing took time
+            require_replaceable(place, path)  # check again, as writing took time
 
 
 @contextmanager
 def in_utf8(path: Path) -> Iterator[str]:
-    """Yield a name of a draft for libraries that take names in UTF-8 alone, whatever bytes its folder's name has.
+    """Yield a name of a tempfile for libraries that only accept UTF-8 names, whatever bytes its folder's name has.
 
-    Raises FileError where the system has no such name for it.
+    Raises FileError if the system cannot provide such a name.
     """
     name = _decoded(path)
     if name is not None:
         yield name
         return
     if not _OPEN_FOLDERS.is_dir() or _decoded(Path(path.name)) is None:
-        raise FileError("a library takes names in UTF-8 alone; choose a folder with such a name")
+        raise FileError("a library only accepts names in UTF-8; choose a folder with such a name")
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         yield str(_OPEN_FOLDERS / str(folder) / path.name)
@@ -214,7 +214,7 @@ def in_utf8(path: Path) -> Iterator[str]:
 
 
 def _decoded(path: Path) -> str | None:
-    """Return a path's bytes as UTF-8, which a locale may have read otherwise; None where they are not."""
+    """Return a path decoded as UTF-8, whatever the locale's encoding; None if it is not valid UTF-8."""
     try:
         return os.fsencode(path).decode()
     except UnicodeDecodeError:
@@ -223,9 +223,9 @@ def _decoded(path: Path) -> str | None:
 
 @contextmanager
 def one_line(what: str, path: str | Path | None = None) -> Iterator[None]:
-    """Turn whatever goes wrong with a file into a FileError of one line that begins with `what` and the path."""
+    """Turn any error with a file into a one-line FileError that begins with `what` and the path."""
     begin = what if path is None else f"{what} {path}"
-    shown = printable(begin)[:_TELLING]  # as it is in the text of an error
+    shown = printable(begin)[:_TELLING]  # as it appears in the text of an error
     try:
         yield
     except FileError as error:
@@ -240,11 +240,11 @@ def one_line(what: str, path: str | Path | None = None) -> Iterator[None]:
     except OSError as error:
         raise FileError(f"{begin}: {why(error)}", path) from error
     except MemoryError as error:
-        raise FileError(f"{begin}: not enough memory for it", path) from error
+        raise FileError(f"{begin}: not enough memory", path) from error
 
 
 def text_of(data: bytes) -> str:
-    """Return the text of a file: UTF-8, or what older programs wrote."""
+    """Return the text of a file: UTF-8, or the encoding of older programs."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

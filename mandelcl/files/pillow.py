@@ -1,7 +1,7 @@
-"""JPEG and WebP pictures, which Pillow packs: as a whole, so all pixels are in memory at once.
+"""JPEG and WebP pictures, packed by Pillow. It packs a picture as a whole, so all pixels are in memory at once.
 
-A JPEG's quality is 95, without subsampled colours; a WebP is lossless. Both carry texts as JSON in the image
-description of their Exif data, unless these are longer than a JPEG can hold.
+A JPEG has quality 95 without chroma subsampling; a WebP is lossless. Both store texts as JSON in the image description
+of their Exif data, unless the texts are longer than a JPEG can hold.
 """
 
 import json
@@ -25,19 +25,19 @@ _OPTIONS: Mapping[tuple[str, str], Mapping[str, Any]] = {
     (WEBP, deflate.FAST): {"lossless": True, "quality": 25, "method": 1, "exact": True},
     (WEBP, deflate.SMALL): {"lossless": True, "quality": 100, "method": 6, "exact": True},
 }
-_DESCRIPTION = 0x010E  # the tag of Exif
+_DESCRIPTION = 0x010E  # the Exif tag
 _LONGEST = 60_000
 _LONGEST_EXIF = 1 << 20
 _MOST_SEGMENTS = 1000
 
 
 def write_picture(path: Path, picture: Picture, texts: Mapping[str, str], kind: str, compression: str) -> None:
-    """Write a picture of 8 bits a channel as `JPEG` or `WEBP`; raises FileError where memory does not hold it."""
+    """Write a picture with 8 bits per channel as `JPEG` or `WEBP`. Raises FileError if it does not fit into memory."""
     from PIL import Image
 
     channels = 3 if picture.table is not None else picture.channels
     if 2 * picture.width * picture.height * channels > available_bytes():
-        raise FileError(f"{kind} is packed as a whole, and there is not the memory; choose .png or .tif")
+        raise FileError(f"a {kind} picture of this size does not fit into memory; choose .png or .tif")
     pixels = np.empty((picture.height, picture.width, channels), np.uint8)
     rows = strip_rows(picture.width)
 
@@ -58,18 +58,18 @@ def write_picture(path: Path, picture: Picture, texts: Mapping[str, str], kind: 
 
 
 def is_jpeg_or_webp(file: BinaryIO) -> bool:
-    """Whether the file begins as one of these does; it is left at its beginning."""
+    """Return whether the file starts like a JPEG or a WebP. The file's position is its start, before and after."""
     magic = file.read(12)
     file.seek(0)
     return magic[:3] == b"\xff\xd8\xff" or (magic[:4] == b"RIFF" and magic[8:] == b"WEBP")
 
 
 def read_texts(file: BinaryIO) -> dict[str, str]:
-    """Return the texts of a picture that `write_picture` wrote, without decoding pixels; raises FileError for none."""
+    """Return the texts of a picture that `write_picture` wrote, without decoding pixels. Raises FileError for none."""
     try:
         data = _jpeg_exif(file) if file.read(2) == b"\xff\xd8" else _webp_exif(file)
         if data is None:
-            raise FileError("a picture that carries no mandelcl job")
+            raise FileError("a picture without a mandelcl job")
         from PIL import Image
 
         exif = Image.Exif()
@@ -78,12 +78,12 @@ def read_texts(file: BinaryIO) -> dict[str, str]:
         return {str(key): str(text) for key, text in texts.items()}
     except FileError:
         raise
-    except Exception as error:  # Exif data may be damaged in any way
-        raise FileError("a picture that carries no mandelcl job") from error
+    except Exception as error:  # damaged Exif data may raise anything
+        raise FileError("a picture without a mandelcl job") from error
 
 
 def _jpeg_exif(file: BinaryIO) -> bytes | None:
-    """Return the Exif data of a JPEG whose first two bytes have been read."""
+    """Return the Exif data of a JPEG, from behind its first two bytes."""
     for _ in range(_MOST_SEGMENTS):
         marker, kind, size = struct.unpack(">BBH", file.read(4))
         if marker != 0xFF or kind == 0xDA or size < 2:

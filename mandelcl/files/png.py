@@ -1,7 +1,7 @@
-"""PNG files: written strip by strip on all cores, and their text chunks read without decoding a pixel.
+"""PNG files, written strip by strip on all cores. Their text chunks are read without decoding a pixel.
 
-Pixels that come from a table of colours repeat as they are, so without PNG's filters they pack smaller, and several
-times faster, than with the filters that Pillow always applies to RGB; and then no strip needs the one above it.
+Pixels from a colour table repeat exactly. So without PNG's filters they pack smaller, and several times faster, than
+with the filters that Pillow always applies to RGB. Without filters, no strip depends on the one above it.
 """
 
 import os
@@ -23,16 +23,16 @@ _STRIP_BYTES = 1 << 19
 _SHORT_TEXT = 2000
 _LONGEST_TEXT = 1 << 20
 _LONGEST_TEXTS = 4 * _LONGEST_TEXT
-_MOST_CHUNKS = 1 << 20  # some seconds; a picture of half a terabyte has so many
+_MOST_CHUNKS = 1 << 20  # takes seconds to scan; a picture of half a terabyte has this many
 _ADLER_BASE = 65521
-_KINDS = {1: 0, 2: 4, 3: 2, 4: 6}  # by the number of channels
+_KINDS = {1: 0, 2: 4, 3: 2, 4: 6}  # PNG's colour type, by the number of channels
 
 
 def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], compression: str = deflate.FAST) -> None:
-    """Write a picture: RGB or grey, with transparency where it has any; indexed where it has a table.
+    """Write a picture: RGB or grey, with transparency if it has any, or indexed if it has a colour table.
 
-    It is painted strip by strip, from several threads. `texts` are keyword → ASCII text. The bytes depend on the pixels
-    and on what deflates (`mandelcl.files.deflate`), not on the number of threads. `file` need not be seekable.
+    It is painted strip by strip, in several threads. `texts` are keyword → ASCII text. The bytes depend on the pixels
+    and on the deflate library (`mandelcl.files.deflate`), not on the number of threads. `file` need not be seekable.
     """
     width, height, table = picture.width, picture.height, picture.table
     file.write(_SIGNATURE)
@@ -69,7 +69,7 @@ def write_png(file: BinaryIO, picture: Picture, texts: Mapping[str, str], compre
 
 
 def append_texts(file: BinaryIO, texts: Mapping[str, str]) -> None:
-    """Add short texts at the end of a PNG that `write_png` has written to a file open for reading and writing."""
+    """Add short texts at the end of a PNG from `write_png`. The file must be open for reading and writing."""
     file.seek(-_END_BYTES, os.SEEK_END)
     for keyword, text in texts.items():
         _write_chunk(file, b"tEXt", keyword.encode("latin-1") + b"\0" + text.encode("ascii"))
@@ -77,7 +77,7 @@ def append_texts(file: BinaryIO, texts: Mapping[str, str]) -> None:
 
 
 def _pack_lines(pixels: npt.NDArray[np.uint8], stream: deflate.Stream, last: bool) -> tuple[list[bytes], int, int]:
-    """Return lines of pixel bytes as a part of the zlib stream, their checksum and their size."""
+    """Return rows of pixels as a part of the zlib stream, their checksum and their size."""
     lines = np.empty((pixels.shape[0], pixels.shape[1] + 1), dtype=np.uint8)
     lines[:, 0] = 0  # no filter
     lines[:, 1:] = pixels
@@ -86,9 +86,10 @@ def _pack_lines(pixels: npt.NDArray[np.uint8], stream: deflate.Stream, last: boo
 
 
 def read_texts(file: BinaryIO, keywords: Collection[str]) -> dict[str, str]:
-    """Return the texts of a PNG that have some keywords, without decoding pixels.
+    """Return the texts of a PNG with these keywords, without decoding pixels.
 
-    Other texts are not unpacked. Raises FileError for a damaged or cut-off file, and for one with more texts or chunks
+    Other texts are not unpacked. Raises FileError for a damaged or truncated file, and for one with more texts or
+    chunks
     than any picture has.
     """
     if file.read(len(_SIGNATURE)) != _SIGNATURE:
@@ -119,7 +120,7 @@ def read_texts(file: BinaryIO, keywords: Collection[str]) -> dict[str, str]:
 
 
 def _adler32_combine(first: int, second: int, size: int) -> int:
-    """Return the Adler-32 of two strings laid end to end, from their own and the second's size (as zlib does)."""
+    """Return the Adler-32 of two concatenated strings, from their checksums and the second's size (as zlib does)."""
     low = (first & 0xFFFF) + (second & 0xFFFF) - 1
     high = (first >> 16) + (second >> 16) + size * ((first & 0xFFFF) - 1)
     return high % _ADLER_BASE << 16 | low % _ADLER_BASE
@@ -158,7 +159,7 @@ def _read_international(rest: bytes) -> str:
     return (_inflate(text) if packed else text).decode("utf-8", errors="replace")
 
 
-# Other programs may rewrite our texts in any of the three forms that PNG has.
+# Other programs may rewrite our texts in any of PNG's three forms.
 _READERS: Mapping[bytes, Callable[[bytes], str]] = {
     b"tEXt": lambda rest: rest.decode("latin-1"),
     b"zTXt": lambda rest: _inflate(rest[1:]).decode("latin-1"),

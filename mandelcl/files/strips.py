@@ -13,25 +13,26 @@ from mandelcl.core.field import Rows
 from mandelcl.core.report import Stopwatch
 
 _T = TypeVar("_T")
-_MOST_WORKERS = 8  # with more, numpy's calls wait for the interpreter's lock more than they gain
+_MOST_WORKERS = 8  # with more workers, waiting for the interpreter's lock costs more than they gain
 
-STRIP_PIXELS = 1 << 18  # enough that a strip costs more than handing it over, few enough to stay in a cache
+STRIP_PIXELS = 1 << 18  # large enough to outweigh the handover, small enough for a cache
 
-# paint(top, bottom) returns those rows of pixels, uint8 or uint16; it may be called from several threads.
+# paint(top, bottom) returns those rows of pixels, uint8 or uint16. Several threads may call it.
 Paint = Callable[[int, int], npt.NDArray[Any]]
-# colour(rows, top) returns the pixels of rows that somebody has read, from row `top` on; likewise from several threads.
+# colour(rows, top) returns the pixels of rows that were read already, from row `top` on. Several threads may call it.
 Colour = Callable[[Rows, int], npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Pixels to be, painted strip by strip so that the whole need not be in memory.
+    """A picture that is painted strip by strip, so that it is never in memory as a whole.
 
-    `paint(top, bottom)` returns sRGB uint8 (bottom − top, width, 3); with a `table` (uint8, at most 256 × 3) it
-    returns places in the table, uint8 (bottom − top, width). `colouring` is the colours' own description as
-    JSON, or empty. Writers tell `watch` how long they were busy. There may be other `channels` than red, green and
-    blue: 1 for grey, and one more for how opaque a pixel is. With a `depth` of 16 bits they are uint16. A picture of
-    planes has `colour`, for who reads the rows himself: each may be read once.
+    `paint(top, bottom)` returns sRGB uint8 (bottom − top, width, 3). With a `table` (uint8, at most 256 × 3) it returns
+    indices into the table, uint8 (bottom − top, width). `colouring` is the description of the colours as JSON, or
+    empty. Writers report their busy time to `watch`. `channels` may differ from 3: 1 for grey, and one more for
+    opacity.
+    With a `depth` of 16 bits the values are uint16. A picture of planes has `colour`, for callers that read the rows
+    themselves, because each row may be read only once.
     """
 
     width: int
@@ -51,23 +52,23 @@ class Picture:
 
 
 def strip_rows(width: int) -> int:
-    """Return how many rows of so many pixels make a strip: at least one."""
+    """Return the number of rows per strip for this width: at least one."""
     return max(1, STRIP_PIXELS // width)
 
 
 def in_order(
     work: Callable[[int], _T], tops: range, workers: int | None = None, ahead: int | None = None
 ) -> Iterator[_T]:
-    """Yield work(top) for each top, in order, computed on all cores or by so many threads.
+    """Yield work(top) for each top, in order, computed on all cores or by this number of threads.
 
-    At most `ahead` results, by default two a thread, are computed or wait beyond the one that is yielded.
+    At most `ahead` results, by default two per thread, are computed or waiting beyond the one that is yielded.
     """
     workers = min(len(tops), workers or min(os.cpu_count() or 1, _MOST_WORKERS))
     ahead = 2 * workers if ahead is None else ahead
     if ahead < 1 or (workers <= 1 and ahead > 1):
         yield from map(work, tops)
         return
-    from concurrent.futures import Future, ThreadPoolExecutor  # only large pictures need it
+    from concurrent.futures import Future, ThreadPoolExecutor  # imported here because only large pictures need it
 
     with ThreadPoolExecutor(workers, "mandelcl strip") as pool:
         pending: deque[Future[_T]] = deque()

@@ -1,4 +1,4 @@
-"""Zip files whose members come packed: python's zipfile packs by zlib alone, and in one thread."""
+"""Zip files from packed members. Python's zipfile only packs with zlib, and in one thread."""
 
 import struct
 from collections.abc import Iterator
@@ -10,28 +10,28 @@ from typing import BinaryIO, Self
 from mandelcl.files import deflate
 
 _LOCAL = struct.Struct("<4s5H3I2H")
-_SIZES = struct.Struct("<2H2Q")  # the extra field of local headers: sizes of 64 bits
+_SIZES = struct.Struct("<2H2Q")  # the extra field of local headers: 64-bit sizes
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
 _END_64 = struct.Struct("<4sQ2H2I4Q")
 _LOCATOR = struct.Struct("<4sIQI")
 _END = struct.Struct("<4s4H2IH")
-_VERSION = 45  # of the format: the first with sizes of 64 bits
+_VERSION = 45  # the first version of the format with 64-bit sizes
 _MADE_BY = 3 << 8 | _VERSION  # Unix
 _MODE = 0o644 << 16
 _DEFLATED = 8
-_DATE = 1 << 5 | 1  # 1980-01-01, the earliest there is: the same field gives the same bytes
+_DATE = 1 << 5 | 1  # 1980-01-01, the earliest date: the same field gives the same bytes
 _NARROW = 0xFFFFFFFF
 
 
 @dataclass(slots=True)
 class Unpacked:
-    """Size and CRC-32 of a member's bytes before they were packed."""
+    """The size and CRC-32 of a member's bytes before packing."""
 
     size: int = 0
     check: int = 0
 
     def add(self, data: bytes | memoryview) -> None:
-        """Let bytes follow."""
+        """Add bytes."""
         self.size += len(data)
         self.check = deflate.crc32(data, self.check)
 
@@ -44,7 +44,7 @@ class _Member:
     packed: int = 0
 
     def local(self) -> bytes:
-        """Return the header before the member, of the same length whatever the sizes are."""
+        """Return the header before the member. Its length does not depend on the sizes."""
         sizes = _SIZES.pack(1, _SIZES.size - 4, self.unpacked.size, self.packed)
         head = (b"PK\3\4", _VERSION, 0, _DEFLATED, 0, _DATE, self.unpacked.check, _NARROW, _NARROW)
         return _LOCAL.pack(*head, len(self.name), len(sizes)) + self.name + sizes
@@ -59,7 +59,7 @@ class _Member:
 
 
 class ZipWriter:
-    """A zip file being written to a file that can seek; as a context manager it ends with its directory."""
+    """Writes a zip file to a seekable file. As a context manager, it writes the directory at the end."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -74,9 +74,9 @@ class ZipWriter:
 
     @contextmanager
     def member(self, name: str, unpacked: Unpacked) -> Iterator[None]:
-        """Begin a member, to which `put` adds for the duration of the body.
+        """Begin a member, to which `put` adds data while the body runs.
 
-        At its end `unpacked` must be that of all that was put.
+        At the end of the body, `unpacked` must describe all the data that was put.
         """
         member = _Member(name.encode("ascii"), self._file.tell(), unpacked)
         self._file.write(member.local())
@@ -88,7 +88,7 @@ class ZipWriter:
         self._file.seek(end)
 
     def put(self, packed: bytes) -> None:
-        """Add raw deflate to the member that is open."""
+        """Add raw deflate data to the open member."""
         self._members[-1].packed += len(packed)
         self._file.write(packed)
 

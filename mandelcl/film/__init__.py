@@ -1,1 +1,1 @@
-"""Films: a path through the plane, keyframes along it, and the frames made of these."""
+"""Films: a path through the plane, keyframes along it, and frames made from the keyframes."""

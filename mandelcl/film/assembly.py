@@ -1,11 +1,11 @@
 """Frames from keyframes: light, filtered over the area of each pixel, and blended from one keyframe to the next.
 
-Between level k and k + 1 a frame is made of keyframe k, which covers it, and of keyframe k + 1, which covers its middle
-and has four times as many points there. The share of the latter grows from 0 to 1 with no corner at either end: so
-neither what is seen nor how fast it changes jumps where one keyframe takes over from another.
+Between levels k and k + 1 a frame is made from keyframe k, which covers it, and keyframe k + 1, which covers its middle
+with four times as many points. The weight of keyframe k + 1 grows from 0 to 1 smoothly at both ends, so neither the
+picture nor its rate of change jumps when one keyframe takes over from another.
 
-This is what a frame is. Devices make the same bytes (`on_device`): every sum and product here is one of floats, rounded
-once, and cl/film.cl has the same ones in the same order.
+This module defines the frame. Devices make the same bytes (`on_device`): every sum and product here is one of floats,
+rounded once, and cl/film.cl has the same operations in the same order.
 """
 
 import math
@@ -20,29 +20,29 @@ from mandelcl.film.filtering import PLACE_BITS, Lying, Placement, SampleGrid, ly
 from mandelcl.film.path import Leg
 
 Rgb = npt.NDArray[np.uint8]
-_FEATHER = 0.06  # of the deeper keyframe's sides, over which its share grows from its edges
-_STRIP_PIXELS = 1 << 14  # made at a time: what they need stays in a processor's cache
+_FEATHER = 0.06  # of the deeper keyframe's sides: its weight grows over this width, from the edges
+_STRIP_PIXELS = 1 << 14  # per step, so that the data stays in a processor's cache
 _HALF = 1 << PLACE_BITS - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What a frame is made of: keyframes of a leg, how it lies on each, and the share of the deeper one."""
+    """The inputs of a frame: keyframes of a leg, the frame's placement on each, and the weight of the deeper one."""
 
     number: int
     placement: Placement
     deeper: Placement | None = None
     share: float = 0.0
-    gap: float = 0.0  # how far the frame goes beyond the deeper keyframe, in sides of that one
-    turned: bool = False  # whether the leg turns
+    gap: float = 0.0  # how far the frame extends beyond the deeper keyframe, in sides of that keyframe
+    turned: bool = False  # whether the leg rotates
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Where and how much a deeper keyframe is laid over: its share grows to `share` from its edges.
+    """The region and the weight of a deeper keyframe: its weight grows from its edges to `share`.
 
-    `most` are the places of its last column and row, and `per_unit` how much the share grows there for each unit of a
-    place, before it is smoothed.
+    `most` are the places of its last column and row. `per_unit` is the growth of the weight there per unit of a place,
+    before smoothing.
     """
 
     places: SampleGrid
@@ -53,7 +53,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """All that a frame of some size is made by but its keyframes' light."""
+    """Everything needed to make a frame of a given size, except the light of its keyframes."""
 
     size: tuple[int, int]
     base: Lying
@@ -62,7 +62,7 @@ class Recipe:
 
 
 def composition(leg: Leg, travelled: float) -> Composition:
-    """Return what the frame is made of that is so many doublings from the start of a leg."""
+    """Return the composition of the frame that is `travelled` doublings from the start of a leg."""
     level = leg.level(travelled)
     number = min(math.floor(level), leg.last)
     part = level - number
@@ -75,7 +75,7 @@ def composition(leg: Leg, travelled: float) -> Composition:
 
 
 def scaled(made_of: Composition, scale: float) -> Composition:
-    """Return the composition of the same frame with pixels that are `scale` times as wide and high."""
+    """Return the composition of the same frame with pixels `scale` times as wide and high."""
 
     def wider(placement: Placement) -> Placement:
         (a, b, c, d), (x, y) = placement
@@ -89,7 +89,7 @@ def scaled(made_of: Composition, scale: float) -> Composition:
 def recipes(
     frames: Sequence[Composition], base: tuple[int, int], deeper: tuple[int, int] | None, size: tuple[int, int]
 ) -> list[Recipe]:
-    """Return how frames of a leg are made of the same keyframes; all sizes are width and height."""
+    """Return the recipes of frames of a leg that use the same keyframes. All sizes are width and height."""
     turned = frames[0].turned
     lies = lying([made_of.placement for made_of in frames], turned, base, size)
     placements = [made_of.deeper for made_of in frames if made_of.deeper is not None]
@@ -101,7 +101,7 @@ def recipes(
 
 
 def _shares_of(made_of: Composition, where: SampleGrid, deeper: tuple[int, int]) -> Shares:
-    """Return the shares of a deeper keyframe, of whose points the frame's pixels lie at these places."""
+    """Return the weights of a deeper keyframe. `where` has the places of the frame's pixels on it."""
     feather = max(min(_FEATHER, made_of.gap), 1e-6)
     most = (deeper[0] - 1) << PLACE_BITS, (deeper[1] - 1) << PLACE_BITS
     per_unit = tuple(np.float32(1 / (feather * (side << PLACE_BITS))) for side in deeper)
@@ -112,7 +112,7 @@ def _shares_of(made_of: Composition, where: SampleGrid, deeper: tuple[int, int])
 
 
 def assembled(how: Recipe, base: Light, deeper: Light | None = None, table: Rgb | None = None) -> Rgb:
-    """Return a frame, height × width × 3: sRGB bytes, or those that another table has for steps of light.
+    """Return a frame, height × width × 3: sRGB bytes, or the bytes of another table for steps of light.
 
     `base` and `deeper` are the light of the keyframes: 3 × rows × columns.
     """
@@ -129,7 +129,7 @@ def assembled(how: Recipe, base: Light, deeper: Light | None = None, table: Rgb 
 
 
 def _lay_over(light: Light, how: Recipe, deeper: Light, rows: slice) -> None:
-    """Lay the deeper keyframe over the light of some rows."""
+    """Blend the deeper keyframe into the light of some rows."""
     assert how.deeper is not None
     assert how.shares is not None
     over = _shares(how.shares, rows)
@@ -143,7 +143,7 @@ def _lay_over(light: Light, how: Recipe, deeper: Light, rows: slice) -> None:
 
 
 def _shares(shares: Shares, rows: slice) -> npt.NDArray[np.float32]:
-    """Return the share of the deeper keyframe in the pixels of some rows, from 0 to 1."""
+    """Return the weight of the deeper keyframe for the pixels of some rows, from 0 to 1."""
     where = shares.places
     along_down = where.along_down[rows] if where.along_down.size > 1 else where.along_down
     x = where.along + along_down[:, np.newaxis]
@@ -156,7 +156,7 @@ def _shares(shares: Shares, rows: slice) -> npt.NDArray[np.float32]:
 
 
 def _from_edges(place: npt.NDArray[np.int32], most: int, per_unit: np.float32) -> npt.NDArray[np.float32]:
-    """Return how far the share has grown at places along a side, from 0 to 1; 0 beyond its ends."""
+    """Return the growth of the weight at places along a side, from 0 to 1, and 0 beyond its ends."""
     inner = np.minimum(place, np.int32(most) - place)
     ramp = np.minimum((inner + np.int32(_HALF)).astype(np.float32) * per_unit, np.float32(1))
     grown: npt.NDArray[np.float32] = ramp * ramp * (np.float32(3) - np.float32(2) * ramp)
@@ -174,7 +174,7 @@ def _filtered(lies: Lying, light: Light, rows: slice, columns: slice) -> Light:
 
 
 def _summed(parts: Iterable[Light], weights: npt.NDArray[np.float32]) -> Light:
-    """Return the weighted sum of parts, from the first to the last; they are changed, since new arrays take longer."""
+    """Return the weighted sum of parts, in order. The parts are overwritten, which is faster than new arrays."""
     total: Light | None = None
     for part, weight in zip(parts, weights, strict=True):
         part *= weight
@@ -187,7 +187,7 @@ def _summed(parts: Iterable[Light], weights: npt.NDArray[np.float32]) -> Light:
 
 
 def _points(lies: Lying, light: Light, rows: npt.NDArray[np.int32], left: int, right: int) -> Light:
-    """Return a copy of the light of some rows of a keyframe, or of the finer grid, from a column to before another."""
+    """Return a copy of the light of some rows and of columns left … right − 1, of a keyframe or of the finer grid."""
     where = lies.places
     if where is None:
         points: Light = light[:, rows, left:right]
@@ -204,7 +204,7 @@ def _points(lies: Lying, light: Light, rows: npt.NDArray[np.int32], left: int, r
 
 
 def _split(place: npt.NDArray[np.int32], side: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """Return the point before a place, of all but the last along a side, and how far the place is from it."""
+    """Return the point at or before a place (never the last of a side), and the fraction of the way to the next."""
     inside = np.clip(place, 0, ((side - 1) << PLACE_BITS) - 1)
     part = (inside & ((1 << PLACE_BITS) - 1)).astype(np.float32)
     part *= np.float32(2.0**-PLACE_BITS)
@@ -212,7 +212,7 @@ def _split(place: npt.NDArray[np.int32], side: int) -> tuple[npt.NDArray[np.int3
 
 
 def _between(flat: Light, at: npt.NDArray[np.int64], part: npt.NDArray[np.float32]) -> Light:
-    """Return light between points and those to the right of them."""
+    """Return light interpolated between points and their right neighbours."""
     first = np.take(flat, at, axis=1, mode="clip")
     second = np.take(flat, at + 1, axis=1, mode="clip")
     second -= first

@@ -1,4 +1,4 @@
-"""The kinds of film there are. To add one: its line in `CODECS`; nothing here loads what encodes."""
+"""The supported codecs. To add one, add its line in `CODECS`. Nothing here imports the encoder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from mandelcl.base.exact import about
 
 FRAMES = "png"
 GIF = "gif"
-SLOWEST, FASTEST = Fraction(1, 1000), 1000  # frames a second of any film
+SLOWEST, FASTEST = Fraction(1, 1000), 1000  # frames per second of any film
 
 _FORMATS: Mapping[str, str] = MappingProxyType(
     {".mp4": "mp4", ".mkv": "matroska", ".webm": "webm", ".mov": "mov", ".gif": "gif"}
@@ -20,12 +20,14 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """How frames are encoded: FFmpeg's encoder, its pixels and its settings.
+    """A way to encode frames: FFmpeg's encoder, its pixel format and its settings.
 
-    `quality` is the setting that --quality sets, its value as `quality_is` has it, from 0, the best, to `worst`. Pixels
-    of a colour are `wide` by `high` pixels of a frame. Each side of a frame has at least `least` pixels, width and
-    height at most those of `most`, and there are from `slowest` to `fastest` frames a second. A codec without
-    `suffixes` makes a folder.
+    `quality` is the encoder setting behind --quality, and `quality_is` the form of its value, from 0, the best, to
+    `worst`. A chroma sample covers `wide` by `high` pixels of a frame. Each side of a frame has at least `least`
+    pixels,
+    its width and height are at most those of `most`, and there are from `slowest` to `fastest` frames per second. A
+    codec
+    without `suffixes` makes a folder.
     """
 
     encoder: str
@@ -44,7 +46,7 @@ class Codec:
 
     @property
     def is_rgb(self) -> bool:
-        """Whether its pixels are red, green and blue, not luminance and colour."""
+        """Whether its pixels are red, green and blue, rather than luminance and chroma."""
         return self.pixels in ("bgr0", "pal8", "rgb24")
 
 
@@ -71,7 +73,7 @@ CODECS: Mapping[str, Codec] = MappingProxyType(
             worst=63,
             wide=2,
             high=2,
-            least=32,  # it hangs where one side has some ten pixels and the other a hundred
+            least=32,  # the encoder hangs if one side has about ten pixels and the other a hundred
             most=(16384, 8704),
             fastest=240,
         ),
@@ -87,7 +89,7 @@ CODECS: Mapping[str, Codec] = MappingProxyType(
         ),
         "ffv1": Codec("ffv1", "bgr0", (".mkv",), {"level": "3", "slicecrc": "1"}, least=2),
         "prores": Codec("prores_ks", "yuv422p10le", (".mov", ".mkv"), {"profile": "hq"}, wide=2),
-        # It counts in hundredths of a second, to 655 seconds, and players slow down what is faster.
+        # GIF counts in hundredths of a second, up to 655 seconds, and players slow down faster films.
         GIF: Codec("gif", "pal8", (".gif",), slowest=Fraction(1, 100), fastest=50),
         FRAMES: Codec("png", "rgb24", ()),
     }
@@ -97,10 +99,10 @@ SUFFIXES = tuple(_FORMATS)
 
 
 def codec_for(path: str | Path, name: str | None = None) -> str:
-    """Return the name of the codec for a path: the one asked for, or the one usual for its suffix.
+    """Return the name of the codec for a path: the requested one, or the usual one for its suffix.
 
-    A path without a suffix is a folder of frames. Raises InvalidInputError where there is none, or the two do not go
-    together.
+    A path without a suffix is a folder of frames. Raises InvalidInputError if there is no codec for the suffix, or if
+    the requested one does not fit it.
     """
     suffix = Path(path).suffix.lower()
     if name is None:
@@ -109,27 +111,26 @@ def codec_for(path: str | Path, name: str | None = None) -> str:
             return FRAMES
         if usual is None:
             raise InvalidInputError(
-                f"a film is written as {', '.join(SUFFIXES)}, or as a folder of frames (a name without a suffix), "
-                f"not as {suffix}"
+                f"the suffix of a film must be {', '.join(SUFFIXES)}, or none for a folder of frames, not {suffix}"
             )
         return usual if suffix != ".mkv" else "h264"
     if name not in CODECS:
-        raise InvalidInputError(f"unknown codec {name!r}; there is {', '.join(NAMES)}")
+        raise InvalidInputError(f"unknown codec {name!r}; use one of {', '.join(NAMES)}")
     suffixes = CODECS[name].suffixes
     if suffix and not suffixes:
-        raise InvalidInputError(f"{name} makes a folder of frames; give a name without a suffix, not one in {suffix}")
+        raise InvalidInputError(f"{name} makes a folder of frames; give a name without a suffix, not with {suffix}")
     if suffixes and suffix not in suffixes:
-        raise InvalidInputError(f"{name} is written as {' or '.join(suffixes)}, not as {suffix or 'a folder'}")
+        raise InvalidInputError(f"{name} needs the suffix {' or '.join(suffixes)}, not {suffix or 'a folder'}")
     return name
 
 
 def container_of(path: str | Path) -> str:
-    """Return FFmpeg's name of the kind of file that a suffix stands for."""
+    """Return FFmpeg's name of the container format for a suffix."""
     return _FORMATS[Path(path).suffix.lower()]
 
 
 def require_encodable(name: str, width: int, height: int, fps: Fraction, quality: int | None) -> None:
-    """Raise InvalidInputError for frames, a rate or a quality that a codec does not take."""
+    """Raise InvalidInputError for a frame size, a rate or a quality that a codec does not support."""
     codec = CODECS[name]
     if width % codec.wide or height % codec.high:
         sides = "an even width and height" if codec.high > 1 else "an even width"
@@ -138,17 +139,17 @@ def require_encodable(name: str, width: int, height: int, fps: Fraction, quality
     widest, highest = codec.most
     if not (narrowest <= width <= widest and lowest <= height <= highest):
         raise InvalidInputError(
-            f"{name} takes from {narrowest}x{lowest} to {widest}x{highest} pixels, not {width}x{height}; "
+            f"{name} supports {narrowest}x{lowest} to {widest}x{highest} pixels, not {width}x{height}; "
             "choose another --size or --codec"
         )
     if not codec.slowest <= fps <= codec.fastest:
         raise InvalidInputError(
-            f"{name} takes from {codec.slowest} to {codec.fastest} frames a second, not {about(fps)}; "
+            f"{name} supports {codec.slowest} to {codec.fastest} frames per second, not {about(fps)}; "
             "choose another --fps"
         )
     if quality is None:
         return
     if not codec.quality:
-        raise InvalidInputError(f"{name} has no quality to choose; leave --quality out")
+        raise InvalidInputError(f"{name} has no quality setting; leave --quality out")
     if not 0 <= quality <= codec.worst:
-        raise InvalidInputError(f"the quality of {name} is from 0, the best, to {codec.worst}, not {quality}")
+        raise InvalidInputError(f"the quality of {name} must be from 0, the best, to {codec.worst}, not {quality}")

@@ -1,4 +1,4 @@
-"""Frames into a file: by FFmpeg's libraries, through PyAV (extra `video`), or one PNG each in a folder."""
+"""Write frames to a file with FFmpeg's libraries, through PyAV (extra `video`), or as PNGs to a folder."""
 
 import os
 import sys
@@ -26,34 +26,36 @@ _BT709 = 1  # primaries, transfer and matrix (ITU-T H.273)
 _SRGB_TRANSFER = 13
 _RGB_MATRIX = 0
 _TV_RANGE, _FULL_RANGE = 1, 2
-_FASTER_FIRST = {"movflags": "+faststart"}  # what a player needs first stands first, so that it need not have it all
-_NOTHING_BY_CHANCE = {"fflags": "+bitexact"}  # such as the numbers of Matroska's segments
+_FASTER_FIRST = {
+    "movflags": "+faststart"
+}  # the index comes first, so that players can start before they have the whole file
+_NOTHING_BY_CHANCE = {"fflags": "+bitexact"}  # no random data, such as Matroska's segment ids
 _OPAQUE = 255
 
 
 class Sink(Protocol):
-    """What takes the frames of a film, one after the other."""
+    """A receiver for the frames of a film, one after the other."""
 
     def prepared(self, frame: Rgb) -> Any:
-        """Return a frame, height × width × 3, as `put` takes it; it may be called from several threads."""
+        """Convert a frame, height × width × 3, for `put`. Several threads may call this."""
 
     def put(self, prepared: Any) -> None:
-        """Take a frame, perhaps for the second time."""
+        """Write a frame. The same frame may be written repeatedly."""
 
 
 def require_encoder(name: str) -> None:
-    """Raise MandelclError, naming the extra, where what encodes is not installed or lacks this codec."""
+    """Raise MandelclError, which names the extra, if the encoder is not installed or lacks this codec."""
     if name == FRAMES:
         return
     av = load("av", f"{name} films need PyAV", "video")
     try:
         av.Codec(CODECS[name].encoder, "w")
     except ValueError as error:
-        raise MandelclError(f"the PyAV here has no {CODECS[name].encoder}: choose another --codec") from error
+        raise MandelclError(f"the installed PyAV lacks {CODECS[name].encoder}; choose another --codec") from error
 
 
 def require_place(path: str | Path, name: str) -> None:
-    """Raise FileError where a film of a codec cannot be written, before frames are made; nothing is left behind."""
+    """Raise FileError if a film cannot be written to a path. Call this before frames are made; it leaves no file."""
     if name != FRAMES:
         require_writable(path)
         return
@@ -72,17 +74,18 @@ def writing(
     quality: int | None = None,
     colours: Sequence[Rgb] = (),
 ) -> Iterator[Sink]:
-    """Yield what takes the frames of a film, which replaces the file at its path at the end, or not at all.
+    """Yield a sink for the frames of a film. At the end the film replaces the file at its path, or nothing changes.
 
-    `quality` is the codec's own, smaller being better. The palette of a GIF is made for the `colours` of some frames.
-    Raises FileError where the file cannot be written.
+    `quality` is in the codec's own units; smaller is better. The palette of a GIF is computed from `colours`, some of
+    the
+    frames. Raises FileError if the file cannot be written.
     """
     require_encoder(name)
     if name == FRAMES:
         with _frames_folder(path) as folder:
             yield folder
         return
-    os.environ.setdefault("SVT_LOG", "1")  # SVT-AV1 tells of its settings otherwise
+    os.environ.setdefault("SVT_LOG", "1")  # otherwise SVT-AV1 prints its settings
     import av
 
     with replacing(path) as draft:
@@ -93,13 +96,13 @@ def writing(
                 yield stream
                 stream.finish()
         except av.FFmpegError as error:
-            why = error.strerror or "no reason is given"
+            why = error.strerror or "no reason was given"
             whose = "" if error.filename == str(draft) else f"{CODECS[name].encoder}: "
             raise FileError(f"cannot write {path}: {whose}{why}", path) from error
 
 
 class _Stream:
-    """The one stream of a film's container."""
+    """The single stream of a film's container."""
 
     def __init__(
         self,
@@ -133,16 +136,16 @@ class _Stream:
         """Encode a frame."""
         picture.pts, picture.time_base = self._count, 1 / self._stream.codec_context.framerate
         self._container.mux(self._stream.encode(picture))
-        if self._count == 0 and not self._real_time:  # the codec has been opened
+        if self._count == 0 and not self._real_time:  # by now the codec has been opened
             _leave_real_time()
         self._count += 1
 
     def finish(self) -> None:
-        """Encode what is left."""
+        """Flush the encoder."""
         self._container.mux(self._stream.encode(None))
 
     def prepared(self, frame: Rgb) -> "av.VideoFrame":
-        """Return a frame in the codec's own pixels."""
+        """Return a frame in the codec's pixel format."""
         import av
         from av.video.reformatter import ColorRange, Colorspace
 
@@ -156,25 +159,25 @@ class _Stream:
             src_color_range=ColorRange.JPEG,
             dst_color_range=ColorRange.MPEG,
             dst_colorspace=Colorspace.ITU709,
-            dst_color_primaries=_BT709,  # ProRes takes them from its frames
+            dst_color_primaries=_BT709,  # ProRes reads them from its frames
             dst_color_trc=_BT709,
         )
 
 
 def _leave_real_time() -> None:
-    """Give this process's threads back the usual scheduling: SVT-AV1, run by root, makes them real-time threads.
+    """Restore normal scheduling for this process's threads. SVT-AV1, run by root, makes its threads real-time threads.
 
-    Those leave no other thread a core for as long as they work, and whatever process they start would inherit it.
+    Those take every core while they work, and child processes would inherit the setting.
     """
     if sys.platform == "linux":
         for thread in Path("/proc/self/task").iterdir():
-            with suppress(OSError):  # it has ended, or may not be changed
+            with suppress(OSError):  # the thread has ended, or must not be changed
                 if os.sched_getscheduler(int(thread.name)) == os.SCHED_FIFO:
                     os.sched_setscheduler(int(thread.name), os.SCHED_OTHER, os.sched_param(0))
 
 
 class _Palette:
-    """256 colours for all frames of a film, and the way to them."""
+    """256 colours for all frames of a film, and the mapping to them."""
 
     def __init__(self, frames: Sequence[Rgb]) -> None:
         together = Image.fromarray(np.concatenate([frame.reshape(-1, 1, 3) for frame in frames]))
@@ -185,13 +188,13 @@ class _Palette:
         self._table = colours
 
     def indexed(self, frame: Rgb) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """Return the places of a frame's colours in the palette, and the palette: opacity, red, green, blue."""
+        """Return the palette indices of a frame's pixels, and the palette: opacity, red, green, blue."""
         picture = Image.fromarray(frame).quantize(palette=self._image, dither=Image.Dither.FLOYDSTEINBERG)
         return np.asarray(picture), self._table
 
 
 class _Frames:
-    """A folder with a PNG for each frame."""
+    """A folder with one PNG per frame."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._count = folder, 0
@@ -220,8 +223,8 @@ def _frames_folder(path: str | Path) -> Iterator[_Frames]:
 
 
 def _new_folder(path: str | Path) -> Path:
-    """Return where a folder of frames is to be; raises FileError where something is there already."""
+    """Return the path for a new folder of frames. Raises FileError if something exists there."""
     place = target(str(path).rstrip("/"))
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise FileError(f"cannot write {path}: it exists; frames go into a new folder", path)
+        raise FileError(f"cannot write {path}: it already exists; choose a new folder for the frames", path)
     return place

@@ -1,11 +1,11 @@
-"""How a frame's pixels lie on a keyframe: the weights of its points, and the places between them where it is turned.
+"""How a frame's pixels are placed on a keyframe: the weights of its points, and the places between them if it rotates.
 
-The filter is a sinc in a Hamming window, as wide as a pixel and its two neighbours, or as three points where these lie
-farther apart. It is applied along columns, then along rows. Where a picture is turned, it is first sampled on a grid
-upright in the frame, of two by two places a pixel, each between four points of the keyframe.
+The filter is a sinc in a Hamming window. It is as wide as a pixel and its two neighbours, or as three points if these
+are farther apart. It is applied along columns, then along rows. A rotated picture is first sampled on a grid that is
+upright in the frame and has two by two places per pixel, each interpolated between four points of the keyframe.
 
-All that takes more than sums and products of floats is done here, once a frame and for a row and a column of it. What
-is then done for each pixel is in `assembly`, and on devices in cl/film.cl, with the same bits.
+Everything that needs more than sums and products of floats is done here, once per frame, for a row and a column of it.
+The work for each pixel is in `assembly` and, for devices, in cl/film.cl, with the same bits.
 """
 
 from collections.abc import Sequence
@@ -19,31 +19,31 @@ from mandelcl.film.path import Floats
 Placement = tuple[Floats, tuple[float, float]]  # matrix and offset: from a frame's pixels to a keyframe's
 Side = npt.NDArray[np.int32]
 
-FINER = 2  # where a picture is turned, samples of a pixel along each side before it is filtered
-PLACE_BITS = 12  # of a place between two points
+FINER = 2  # for rotated pictures: samples per pixel along each side, before filtering
+PLACE_BITS = 12  # fractional bits of a place between two points
 
 
 @dataclass(frozen=True, slots=True)
 class Taps:
-    """What pixels along a side of a frame are made of: of each, `weights` of the points from `first` on.
+    """The filter along a side of a frame: for each pixel, `weights` of the points from `first` on.
 
-    `first` never decreases; weights are taps × pixels, and all points lie in the keyframe.
+    `first` never decreases. Weights are taps × pixels, and all points lie in the keyframe.
     """
 
     first: Side
     weights: npt.NDArray[np.float32]
 
     def reach(self, begin: int, end: int) -> tuple[int, int]:
-        """Return the first point of pixels begin … end − 1, and the one behind their last."""
+        """Return the first point of pixels begin … end − 1, and the one after their last."""
         return int(self.first[begin]), int(self.first[end - 1]) + len(self.weights)
 
 
 @dataclass(frozen=True, slots=True)
 class SampleGrid:
-    """Places on a keyframe, in units of 2^−PLACE_BITS of its pixels, as sums of what columns and rows add.
+    """Places on a keyframe, in units of 2^−PLACE_BITS of its pixels, as sums of a column's and a row's part.
 
-    Those of the frame's pixel, or of the finer grid's, (u, v) are `along[u] + along_down[v]` from the left and
-    `down_along[u] + down[v]` from the top, counted from the middle of the first point.
+    The place of pixel (u, v) of the frame, or of the finer grid, is `along[u] + along_down[v]` from the left and
+    `down_along[u] + down[v]` from the top, counted from the centre of the first point.
     """
 
     along: Side
@@ -54,7 +54,7 @@ class SampleGrid:
 
 @dataclass(frozen=True, slots=True)
 class Lying:
-    """How a frame lies on a keyframe: taps of its columns and rows, on the keyframe or, with `places`, on these."""
+    """A frame's placement on a keyframe: taps of its columns and rows on the keyframe, or on `places` if given."""
 
     columns: Taps
     rows: Taps
@@ -64,9 +64,9 @@ class Lying:
 def lying(
     placements: Sequence[Placement], turned: bool, keyframe: tuple[int, int], frame: tuple[int, int]
 ) -> list[Lying]:
-    """Return how each of some frames lies on a keyframe; sizes are width and height.
+    """Return the placement of each of some frames on a keyframe. Sizes are width and height.
 
-    Many at once take hardly more of the interpreter's time than one, and other threads need it.
+    Many frames at once take hardly more interpreter time than one, which leaves it to other threads.
     """
     (width, height) = frame
     if not turned:
@@ -79,10 +79,10 @@ def lying(
 
 
 def taps(pixels: int, sides: Sequence[tuple[float, float]], points: int) -> list[Taps]:
-    """Return the taps of pixels along each of some sides of so many points.
+    """Return the taps of pixels along each of some sides that have `points` points.
 
-    A side is how many points its pixels are apart, and the point at which the middle of its first one is. A pixel
-    beyond the keyframe is made of the nearest point.
+    A side is given by the distance of its pixels in points, and by the point at the centre of its first pixel. A pixel
+    beyond the keyframe uses the nearest point.
     """
     scale, origin = (np.array(values)[:, np.newaxis] for values in zip(*sides, strict=True))
     middle = origin + scale * np.arange(pixels) + 0.5
@@ -104,7 +104,7 @@ def taps(pixels: int, sides: Sequence[tuple[float, float]], points: int) -> list
 
 
 def places(placements: Sequence[Placement], frame: tuple[int, int], finer: int = 1) -> list[SampleGrid]:
-    """Return where the pixels of each of some frames lie on a keyframe, or those of a grid `finer` times as fine."""
+    """Return the places on a keyframe of the pixels of some frames, or of a grid `finer` times as fine."""
     x, y = ((np.arange(finer * side) + 0.5) / finer - 0.5 for side in frame)
     flat = [(*matrix, *offset) for matrix, offset in placements]
     a, b, c, d, x0, y0 = (np.array(entries)[:, np.newaxis] for entries in zip(*flat, strict=True))
@@ -117,7 +117,7 @@ def _units(places: npt.NDArray[np.float64]) -> Side:
 
 
 def _hamming(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the filter's weights at places in units of its reach."""
+    """Return the filter's weights at places, which are in units of its reach."""
     weights: npt.NDArray[np.float64] = np.sinc(x) * (0.54 + 0.46 * np.cos(np.pi * x))
     weights[np.abs(x) >= 1] = 0
     return weights

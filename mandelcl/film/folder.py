@@ -1,4 +1,4 @@
-"""The folder of a film: its plan, and a field file for each keyframe, complete or not there at all."""
+"""The folder of a film: its plan, and one field file per keyframe, each written atomically."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -22,40 +22,44 @@ _MOST_PLAN = 1 << 20
 
 
 class Folder:
-    """The keyframes of a film's plan, numbered through its legs, in a folder."""
+    """The folder with the keyframes of a film's plan, numbered across all legs."""
 
     def __init__(self, path: str | Path, plan: FilmPlan) -> None:
         self.path, self.plan = Path(path), plan
 
     @classmethod
     def opened(cls, path: str | Path) -> "Folder":
-        """Return the folder of a film that is there; raises FileError where it is none, or its plan is damaged."""
+        """Open the folder of an existing film. Raises FileError if it is not one, or if its plan is damaged."""
         place = Path(path)
         with one_line("cannot use", path):
             if not place.is_dir():
                 raise FileError(f"cannot use {path}: there is no such folder; `mandelcl zoom` makes one", path)
             if not (place / PLAN).is_file():
-                raise FileError(f"cannot use {path}: it holds no {PLAN}, so it is not the folder of a film", path)
+                raise FileError(
+                    f"cannot use {path}: it has no {PLAN}, so it is not the folder of a film; `mandelcl zoom` makes "
+                    "one",
+                    path,
+                )
         with one_line("cannot use", place / PLAN):
             try:
                 text = read_bounded(place / PLAN, _MOST_PLAN).decode()
             except UnicodeDecodeError as error:
-                raise FileError("not the plan of a film (it is no text)") from error
+                raise FileError("not the plan of a film (it is not a text)") from error
             return cls(place, FilmPlan.from_json(text))
 
     def __contains__(self, number: int) -> bool:
         return self.keyframe_path(number).is_file()
 
     def keyframe_path(self, number: int) -> Path:
-        """Return where a keyframe is, or is to be."""
+        """Return the path of a keyframe, which may not exist yet."""
         return self.path / f"k{number:05d}.npz"
 
     def expected(self, number: int) -> Job:
-        """Return the job of a keyframe, as far as the plan settles it."""
+        """Return the job of a keyframe, as far as the plan determines it."""
         return self.plan.numbered_job(number)
 
     def job(self, number: int) -> Job:
-        """Return the job of a keyframe that is there; raises FileError where the file is not this film's."""
+        """Return the job of an existing keyframe. Raises FileError if the file is not one of this film's."""
         path = self.keyframe_path(number)
         with _or_delete():
             job = loading.read_job(path)
@@ -63,45 +67,48 @@ class Folder:
         return job
 
     def field(self, number: int) -> Field:
-        """Return a keyframe; raises FileError where it is missing, damaged or not this film's."""
+        """Return a keyframe. Raises FileError if it is missing, damaged or not one of this film's."""
         path = self.keyframe_path(number)
         if not path.is_file():
-            raise FileError(f"{path} is missing: the same `mandelcl zoom` again computes it", path)
+            raise FileError(f"{path} is missing; run the same `mandelcl zoom` again to compute it", path)
         with _or_delete():
             field = loading.read_field(path)
         self._require_own(path, number, field.job)
         return field
 
     def missing(self) -> list[int]:
-        """Return the numbers of the keyframes that are not there; raises FileError for files that are not its own."""
+        """Return the numbers of the missing keyframes. Raises FileError for files that do not belong to the film."""
         lacking = []
         for number in range(self.plan.keyframes):
             path = self.keyframe_path(number)
             if number in self:
                 self.job(number)
             elif os.path.lexists(path):
-                raise FileError(f"{path} is in a keyframe's place, and no file; move it away or delete it", path)
+                raise FileError(
+                    f"{path} is not a file, but has the name of a keyframe; move it away or delete it", path
+                )
             else:
                 lacking.append(number)
         return lacking
 
     def require_whole(self) -> None:
-        """Raise FileError where keyframes are missing."""
+        """Raise FileError if keyframes are missing."""
         lacking = self.missing()
         if lacking:
             raise FileError(
-                f"{self.path} lacks {len(lacking)} of {self.plan.keyframes} keyframes: the same `mandelcl zoom` again "
-                "computes them",
+                f"{self.path} lacks {len(lacking)} of {self.plan.keyframes} keyframes; run the same `mandelcl zoom` "
+                "again "
+                "to compute them",
                 self.path,
             )
 
     def keep(self, number: int, field: Field) -> None:
-        """Write a keyframe: afterwards it is there and complete, whenever the process stops."""
+        """Write a keyframe atomically: it is complete or missing, whenever the process stops."""
         path = self.keyframe_path(number)
         self._replace(path, lambda draft: output.write_draft(path, draft, field, None, FAST))
 
     def write_plan(self) -> None:
-        """Write the plan, in place of any there is."""
+        """Write the plan, and replace an existing one."""
         text = self.plan.to_json()
         self._replace(self.path / PLAN, lambda draft: draft.write_text(text, encoding="utf-8", newline=""))
 
@@ -123,7 +130,7 @@ class Folder:
         wanted = self.expected(number)
         try:
             same = replace(wanted, reference=job.reference).resolved_like(job) == job
-        except InvalidInputError:  # what one has resolved does not go with the other
+        except InvalidInputError:  # the resolved values of one do not fit the other
             same = False
         if not same:
             raise FileError(f"{path} is not a keyframe of this film; delete it or choose another folder", path)
@@ -131,30 +138,30 @@ class Folder:
 
 @contextmanager
 def _or_delete() -> Iterator[None]:
-    """Say what to do about a keyframe that cannot be read."""
+    """Add what to do to the error of a keyframe that cannot be read."""
     try:
         yield
     except FileError as error:
-        remark(error, "delete it, and the same `mandelcl zoom` computes it again")
+        remark(error, "delete it and run the same `mandelcl zoom` again")
         raise
 
 
 @contextmanager
 def held(path: str | Path, plan: FilmPlan) -> Iterator[Folder]:
-    """Yield the folder for a plan, made where there is none, and locked for as long as the body runs.
+    """Yield the folder for a plan, created if needed and locked while the body runs.
 
-    Raises FileError where it belongs to another film, to nobody known, or to another process at this moment.
+    Raises FileError if it belongs to another film, contains other files, or is in use by another process.
     """
     with one_line("cannot use", path):
-        target(path)  # refuses what is no path
+        target(path)  # refuses invalid paths
     place = Path(path)
 
     def refuse_others() -> None:
         if not (place / PLAN).exists() and any(entry.name not in (LOCK, f"{PLAN}{_NEW}") for entry in place.iterdir()):
-            raise FileError(f"{path} holds other files, and no film; choose another folder with --keys", path)
+            raise FileError(f"{path} has files that are not a film's; choose another folder with --keys", path)
 
     with one_line("cannot use", path):
-        in_use = f"{path} is in use: another mandelcl computes these keyframes"
+        in_use = f"{path} is in use: another mandelcl process computes these keyframes"
         otherwise = "move it away, or choose another folder with --keys"
         lock = FolderLock.acquire(place, refuse_others, in_use, otherwise)
     made = lock.made
@@ -162,7 +169,7 @@ def held(path: str | Path, plan: FilmPlan) -> Iterator[Folder]:
         if (place / PLAN).exists():
             there = Folder.opened(path).plan
             if not there.same_keyframes(plan):
-                raise FileError(f"{path} holds the keyframes of another film; choose another with --keys, or delete it")
+                raise FileError(f"{path} has the keyframes of another film; choose another with --keys, or delete it")
             made = False
         folder = Folder(path, plan)
         folder.write_plan()

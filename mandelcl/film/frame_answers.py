@@ -1,4 +1,4 @@
-"""Frames on which a device is tested: of noise, under tables in which each step of light shows."""
+"""Known answers for frames: noise, with colour tables in which every step of light is visible."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _CASES = 12
 
 
 def gives_answers(device: Device) -> bool:
-    """Return whether a device's frames are the host's; raises DeviceError."""
+    """Return whether a device's frames equal the host's. Raises DeviceError."""
     random = np.random.default_rng(2026)
     table = noise_table(random)
     for how, base, deeper in cases(random):
@@ -30,7 +30,7 @@ def gives_answers(device: Device) -> bool:
 
 
 def cases(random: np.random.Generator) -> Iterator[tuple[Recipe, Light, Light | None]]:
-    """Yield frames and the light that they are made of: some turned, some of one keyframe, some with many points."""
+    """Yield recipes and the light of their keyframes: some rotated, some with one keyframe, some with many points."""
     for k in range(_CASES):
         turned, alone = k % 3 == 2, k % 4 == 3
         yield case(random, turned, alone, float(2 ** random.uniform(0, 3 if k % 5 == 4 else 1)))
@@ -39,7 +39,7 @@ def cases(random: np.random.Generator) -> Iterator[tuple[Recipe, Light, Light | 
 def case(
     random: np.random.Generator, turned: bool, alone: bool, scale: float, most: tuple[int, int] = (160, 60)
 ) -> tuple[Recipe, Light, Light | None]:
-    """Return a frame of odd size, so many points apart, which goes a little beyond its keyframes here and there."""
+    """Return a frame of odd size with this spacing of points, which extends slightly beyond its keyframes."""
     size = int(random.integers(1, most[0])), int(random.integers(1, most[1]))
     keyframes = [_noise(random, tuple(int(side * scale * random.uniform(0.7, 1.4)) + 9 for side in size))
                  for _ in range(2)]  # fmt: skip
@@ -47,7 +47,7 @@ def case(
     placements = []
     for factor, light in zip((scale, 2 * scale), keyframes, strict=True):
         a, b = factor * np.cos(angle), -factor * np.sin(angle)
-        # About the middles of both, or near them.
+        # Around the centres of both, or near them.
         x, y = ((side - 1) / 2 + random.uniform(-3, 3) for side in (light.shape[2], light.shape[1]))
         middle = (size[0] - 1) / 2, (size[1] - 1) / 2
         offset = x - a * middle[0] - b * middle[1], y + b * middle[0] - a * middle[1]
@@ -61,12 +61,12 @@ def case(
 
 
 def noise_table(random: np.random.Generator) -> Rgb:
-    """Return bytes for steps of light of which each differs from the next."""
+    """Return bytes for steps of light, each different from the next."""
     return np.cumsum(random.integers(1, 255, _STEPS)).astype(np.uint8)
 
 
 def _noise(random: np.random.Generator, size: tuple[int, ...]) -> Light:
-    """Return light of all amounts, 3 × rows × columns: none, all, a little more, and tiny ones, too."""
+    """Return light of all amounts, 3 × rows × columns: including 0, 1, slightly more than 1, and tiny values."""
     width, height = size
     light = random.uniform(0, 1, (3, height, width)).astype(np.float32)
     edges = np.array([0, 1, 1.0000001, 1e-30, 1e-42], np.float32)

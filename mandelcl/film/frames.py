@@ -1,4 +1,4 @@
-"""The frames of a film, made of its keyframes by several threads, in order and ahead of need."""
+"""The frames of a film, made from its keyframes by several threads, in order and in advance."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,22 +18,22 @@ from mandelcl.film.on_device import Assembler
 from mandelcl.film.painted import Painted, Paints
 from mandelcl.film.timing import Frame
 
-_LEAST_WORKERS = 2  # so that a device makes a frame while another is copied
-_BESIDE_DEVICE = 4  # at most so many where a device makes them: more wait for one another
-_TOGETHER = 16  # frames at most, of which it is found out at once how they are made
-_AHEAD = 2  # frames beyond one a thread that may wait to be encoded
+_LEAST_WORKERS = 2  # a device makes one frame while another is copied
+_BESIDE_DEVICE = 4  # the most workers with a device: more would wait for one another
+_TOGETHER = 16  # the most frames whose recipes are computed together
+_AHEAD = 2  # frames, beyond one per thread, that may wait for the encoder
 _WAIT_S = 0.2
 
-# Numbers of the keyframes that a frame is made of, and how.
+# The numbers of a frame's keyframes, and its composition.
 _Need: TypeAlias = tuple[tuple[int, ...], Composition]
-# Frames under way: each with its keyframes' numbers, and how often it is shown.
+# Frames in flight: each with the numbers of its keyframes, and how often it is shown.
 _Waiting: TypeAlias = deque[tuple[Future[Any], tuple[int, ...], int]]
-# How some frames in a row are made, and the first one's place among all.
+# The recipes of consecutive frames, and the index of the first.
 _Recipes: TypeAlias = tuple[Future[list[Recipe]], int]
 
 
 class Maker:
-    """Makes frames by as many threads as there are cores, or by a few where an assembler's device makes them."""
+    """Makes frames with one thread per core, or with a few threads if an assembler's device makes them."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class Maker:
     def frames(
         self, frames: Sequence[Frame], cancel: Token, prepared: Callable[[Rgb], Any] | None = None
     ) -> Iterator[Any]:
-        """Yield frames in their order, as they are or as `prepared` returns them; one that repeats is made once."""
+        """Yield frames in order, unchanged or as `prepared` returns them. A repeated frame is made once."""
         waiting: _Waiting = deque()
-        # Frames at rest are the same one, and so may be those at the slow ends of a leg.
+        # Frames at rest are identical, and frames at the slow ends of a leg may be as well.
         distinct = [(frame, len(list(same))) for frame, same in groupby(frames)]
         needs = [self._needed(frame) for frame, _ in distinct]
         later = _later(needs, self.paints.most)
@@ -83,7 +83,7 @@ class Maker:
             yield from self._finished(waiting, cancel)
 
     def _recipes(self, legs: Sequence[int], needs: Sequence[_Need]) -> "Iterator[tuple[range, Future[list[Recipe]]]]":
-        """Yield frames in a row that are made of the same keyframes, and how; those of the next are begun by then."""
+        """Yield runs of frames that use the same keyframes, with recipes; the next run's are already in progress."""
         coming: deque[tuple[range, Future[list[Recipe]]]] = deque()
         for batch in _batches(needs):
             frames = [needs[k][1] for k in batch]
@@ -98,7 +98,7 @@ class Maker:
             return recipes([scaled(made_of, self._scale) for made_of in frames], size, size, self._size)
 
     def _has_room(self, waiting: _Waiting, need: _Need) -> bool:
-        """Return whether another frame may be begun before the first is taken."""
+        """Return whether another frame may begin before the first one is consumed."""
         return len(waiting) < self._workers + _AHEAD and len(_held(waiting).union(need[0])) <= self.paints.most
 
     def _finished(self, waiting: _Waiting, cancel: Token) -> Iterator[Any]:
@@ -130,7 +130,7 @@ class Maker:
     def _make(self, how: _Recipes, keyframes: "list[Future[Painted]]", prepared: Callable[[Rgb], Any] | None) -> Any:
         recipes_of, place = how
         base, *deeper = [keyframe.result() for keyframe in keyframes]
-        keyframes.clear()  # they may go as soon as the frame is there, and not when this thread has its next one
+        keyframes.clear()  # frees them as soon as the frame is made, not only when this thread begins its next one
         with self._watch.of("assemble"):
             frame = self._assembled(recipes_of.result()[place], base, *deeper)
         if prepared is None:
@@ -139,7 +139,7 @@ class Maker:
             return prepared(frame)
 
     def _assembled(self, how: Recipe, *keyframes: Painted) -> Rgb:
-        """Return a frame, from the device where it can make it and has what it is made of."""
+        """Make a frame, on the device if it can make it and holds its keyframes."""
         made_by = self._assembler
         there = [keyframe.resident for keyframe in keyframes if keyframe.resident is not None]
         if made_by is not None and len(there) == len(keyframes) and made_by.makes(how):
@@ -156,12 +156,12 @@ class Maker:
 
 
 def _held(waiting: _Waiting) -> set[int]:
-    """Return the numbers of the keyframes that frames under way are made of."""
+    """Return the numbers of the keyframes that frames in flight use."""
     return {number for _, numbers, _ in waiting for number in numbers}
 
 
 def _batches(needs: Sequence[_Need]) -> Iterator[range]:
-    """Yield the places of frames in a row that are made of the same keyframes, so many of them at most."""
+    """Yield the indices of consecutive frames that use the same keyframes, at most a fixed number at a time."""
     start = 0
     for _, same in groupby(numbers for numbers, _ in needs):
         end = start + len(list(same))
@@ -170,7 +170,7 @@ def _batches(needs: Sequence[_Need]) -> Iterator[range]:
 
 
 def _later(needs: Sequence[_Need], most: int) -> list[list[int]]:
-    """Return, for each frame, so many keyframes that come behind its own, in the order in which they are needed."""
+    """Return for each frame the keyframes needed after its own, at most `most`, in the order of need."""
     stretches = [(numbers, len(list(same))) for numbers, same in groupby(numbers for numbers, _ in needs)]
     found: list[list[int]] = []
     for k, (_, frames) in enumerate(stretches):

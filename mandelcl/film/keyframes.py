@@ -1,4 +1,4 @@
-"""Computing keyframes: from the deepest outward, since the middle of each is every second pixel of the next."""
+"""Compute keyframes from the deepest outward, since the middle of each one has every second pixel of the deeper one."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -31,13 +31,13 @@ from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.waiting import await_host
 
-_NESTED = {COUNTS.name, SMOOTH.name, LAST.name}  # planes that depend on a pixel's point alone
+_NESTED = {COUNTS.name, SMOOTH.name, LAST.name}  # planes that depend only on a pixel's point
 
 
 class Keeping:
-    """Writes keyframes to a folder, one after the other; where the `with` block ends, none is under way.
+    """Writes keyframes to a folder, one after the other. At the end of the `with` block, all are written.
 
-    `waited` is for how many seconds `keep` and `wait` have waited.
+    `waited` is the number of seconds that `keep` and `wait` have waited.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -53,12 +53,12 @@ class Keeping:
         self._writer.shutdown()
 
     def keep(self, number: int, field: Field) -> None:
-        """Begin to write a keyframe, once the one before is written; raises what writing that has raised."""
+        """Wait for the previous keyframe, then begin to write this one. Raises the previous one's error."""
         self.wait()
         self._writing = self._writer.submit(self._folder.keep, number, field)
 
     def wait(self) -> None:
-        """Return when what was given to `keep` is written; raises what that raised."""
+        """Wait until the keyframe given to `keep` is written. Raises its error."""
         writing, self._writing = self._writing, None
         if writing is not None:
             began = perf_counter()
@@ -68,7 +68,7 @@ class Keeping:
 
 
 class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
-    """The jobs of keyframes with these numbers, each with its warnings; a context manager, which ends processes."""
+    """The resolved jobs of keyframes, each with its warnings. As a context manager, it ends its processes."""
 
     def __init__(self, folder: Folder, numbers: Sequence[int], session: Session, self_test: bool) -> None:
         self._folder, self._session, self._self_test = folder, session, self_test
@@ -77,7 +77,7 @@ class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
         self._owned = ExitStack()
 
     def __enter__(self) -> Self:
-        # Other processes find what they need of a reference on disk.
+        # Other processes read the reference from disk.
         self._pool = Pool.for_many(len(self._numbers), keeps=self._session.has_processes)
         with ExitStack() as stack:
             stack.enter_context(self._pool)
@@ -89,7 +89,7 @@ class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
         self._owned.close()
 
     def __next__(self) -> tuple[Job, tuple[str, ...]]:
-        """Return the next job, its reference begun; raises as `Session.resolved` does."""
+        """Return the next job, with its reference begun. Raises the errors of `Session.resolved`."""
         if not self._ready:
             if not self._numbers:
                 raise StopIteration
@@ -98,16 +98,16 @@ class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
         method_of(job).begin(job)
         if job.reference is not None:
             self._begin(self._pool.ahead(len(self._ready) + len(self._numbers), job.iterations))
-            method_of(job).begin(job)  # so that it is the last that is forgotten
+            method_of(job).begin(job)  # so that it is dropped last
         return job, warnings
 
     def _begin(self, count: int) -> None:
-        """Settle so many of the next jobs, and begin their references."""
+        """Resolve this many of the next jobs, and begin their references."""
         try:
             while self._numbers and len(self._ready) < count:
                 self._settle()
         except MandelclError:
-            pass  # it is raised once the job's turn has come
+            pass  # the error is raised when this job is requested
         for job, _ in reversed(list(islice(self._ready, count))):
             method_of(job).begin(job)
 
@@ -118,9 +118,9 @@ class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
 
 @dataclass(slots=True)
 class Computed:
-    """What was done: keyframes, the pixels that were computed for them, and seconds in all.
+    """What was done: the number of keyframes, the pixels computed for them, and the total seconds.
 
-    Of these, so many were spent in kernels, and in waiting for references and for keyframes to be written.
+    Some of these seconds were spent in kernels, in waiting for references, and in waiting for keyframes to be written.
     """
 
     keyframes: int = 0
@@ -143,7 +143,7 @@ class Computed:
 
 
 class Shared(NamedTuple):
-    """Pixels that two keyframes share: a rectangle of the wider one, and the first of them in the deeper one."""
+    """Pixels that two keyframes share: a rectangle of the wider one, and its first pixel in the deeper one."""
 
     block: Block
     column: int
@@ -151,11 +151,11 @@ class Shared(NamedTuple):
 
 
 def _silent(_line: str) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 def _once(notice: Callable[[str], None]) -> Callable[[str], None]:
-    """Return what passes on each line, but not a second time."""
+    """Return a function that passes on each distinct line once."""
     said: set[str] = set()
 
     def tell(line: str) -> None:
@@ -174,9 +174,9 @@ def compute(
     notice: Callable[[str], None] = _silent,
     cancel: Token = NEVER,
 ) -> Computed:
-    """Compute the keyframes that a folder lacks, each stored as soon as it is done; return what was done.
+    """Compute the keyframes that a folder lacks. Each is stored as soon as it is done. Return what was done.
 
-    `progress` counts the pixels of all keyframes that were missing. `notice` is called once with each line.
+    `progress` counts the pixels of all missing keyframes. `notice` is called once for each distinct line.
     """
     notice = _once(notice)
     began, plan, done = perf_counter(), folder.plan, Computed()
@@ -200,7 +200,7 @@ def compute(
             deeper = before[1] if before[0] == number + 1 else None
             if deeper is None and number in nested and _may_nest(job):
                 deeper = folder.field(number + 1)
-            keeping.wait()  # so that whatever ends the process, no more than one is to be computed again
+            keeping.wait()  # so that at most one keyframe is lost, however the process ends
             field = _keyframe(job, deeper, session, settings, show, notice, cancel, done)
             keeping.keep(number, field)
             if at_limit.is_dark(field.counts, field.job.iterations):
@@ -218,7 +218,7 @@ def compute(
 
 
 def _order(plan: FilmPlan, missing: Collection[int]) -> list[int]:
-    """Return the numbers of the keyframes that are missing, each leg's from the deepest outward."""
+    """Return the numbers of the missing keyframes, those of each leg from the deepest outward."""
     return [number for leg in range(len(plan.legs)) for number in reversed(_leg(plan, leg)) if number in missing]
 
 
@@ -228,7 +228,7 @@ def _leg(plan: FilmPlan, leg: int) -> range:
 
 
 def shared(wider: View, deeper: View) -> Shared | None:
-    """Return what a keyframe and the next deeper one of its leg share, both anchored at the leg's pivot."""
+    """Return the pixels shared by a keyframe and the next deeper one of its leg, both anchored at the leg's pivot."""
     spans = []
     for anchor, side, inner_anchor, inner_side in (
         (wider.lattice.column, wider.width, deeper.lattice.column, deeper.width),
@@ -244,13 +244,13 @@ def shared(wider: View, deeper: View) -> Shared | None:
 
 
 def nests(job: Job, deeper: Job) -> bool:
-    """Whether the pixels that two resolved jobs share have the same bits in both: equal orbits of equal points."""
+    """Return whether pixels shared by two resolved jobs have the same bits in both: equal orbits of equal points."""
     if not _may_nest(job) or job.at(deeper.view) != deeper:
         return False
     common = shared(job.view, deeper.view)
     if common is None:
         return False
-    # Rounding to a number could place a point differently; the ends of both axes show it.
+    # Rounding could place a point differently in each; comparing the ends of both axes detects that.
     arithmetic, block = by_name(job.number).arithmetic(job.rounding), common.block
     with np.errstate(all="ignore"):
         for x, y in ((0, 0), (block.width - 1, 0), (0, block.height - 1), (block.width - 1, block.height - 1)):
@@ -275,7 +275,7 @@ def _keyframe(
     cancel: Token,
     done: Computed,
 ) -> Field:
-    """Return a keyframe's field; where the next deeper one has pixels of it, the ring around these is computed."""
+    """Return a keyframe's field. If the deeper keyframe has some of its pixels, only the ring around is computed."""
     if deeper is None or not nests(job, deeper.job):
         field, report = render(job, session, settings, progress=progress, notice=notice, cancel=cancel)
         done.note(report)
@@ -300,7 +300,7 @@ def _keyframe(
 
 
 def ring(view: View, inner: Block) -> Iterator[Block]:
-    """Yield the rectangles around one in the middle of a view: above, below, to the left, to the right."""
+    """Yield the rectangles around a block inside a view: above, below, to the left, to the right."""
     right, bottom = inner.x + inner.width, inner.y + inner.height
     for block in (
         Block(0, 0, view.width, inner.y),
@@ -313,7 +313,7 @@ def ring(view: View, inner: Block) -> Iterator[Block]:
 
 
 def _within(progress: ShowProgress, before: int, total: int) -> ShowProgress:
-    """Return what shows the progress of a part, after so many pixels of a whole."""
+    """Return a callback for the progress of a part, which begins after `before` of `total` pixels."""
 
     def show(part: Progress) -> None:
         progress(replace(part, pixels=before + part.pixels, pixels_total=total))

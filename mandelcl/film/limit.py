@@ -1,4 +1,4 @@
-"""The automatic iteration limit of a film: the largest that a survey of its keyframes asks for."""
+"""The automatic iteration limit of a film: the largest that a survey of its keyframes requires."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,11 +11,11 @@ from mandelcl.film.folder import PLAN, Folder
 from mandelcl.film.plan import FilmPlan
 from mandelcl.rendering.session import Session
 
-_MOST_SURVEYED = 64  # keyframes; of a longer film as many, evenly spaced
+_MOST_SURVEYED = 64  # keyframes; longer films are surveyed at this many, evenly spaced
 
 
 def kept_limit(plan: FilmPlan, path: str | Path) -> FilmPlan:
-    """Return a plan with the iteration limit of the keyframes in a folder, where they are its own but for that."""
+    """Return a plan with the iteration limit of a folder's keyframes, if the plans are otherwise equal."""
     if not plan.job.auto_iterations or not (Path(path) / PLAN).is_file():
         return plan
     there = Folder.opened(path).plan
@@ -31,9 +31,9 @@ def limited(
     notice: Callable[[str], None] = lambda _line: None,
     cancel: Token = NEVER,
 ) -> FilmPlan:
-    """Return a plan with its automatic iteration limit decided: the largest of its keyframes' own.
+    """Return a plan with its automatic iteration limit resolved: the largest of its keyframes' limits.
 
-    `progress` is told how many keyframes are surveyed, of how many. Raises what `Session.limited` does.
+    `progress` is called with the number of surveyed keyframes and their total. Raises the errors of `Session.limited`.
     """
     if not plan.job.auto_iterations:
         return plan
@@ -47,7 +47,7 @@ def limited(
 
 
 def surveyed_keyframes(plan: FilmPlan) -> Sequence[Job]:
-    """Return the jobs of the keyframes that are surveyed: from the last to the first, both among them."""
+    """Return the jobs of the surveyed keyframes, from the last to the first, both included."""
     count = min(plan.keyframes, _MOST_SURVEYED)
     numbers = [round(k * (plan.keyframes - 1) / max(1, count - 1)) for k in range(count)]
     return [plan.numbered_job(number) for number in reversed(numbers)]

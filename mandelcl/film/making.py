@@ -1,4 +1,4 @@
-"""A film from its keyframes: frames are encoded while later ones are made."""
+"""Make a film from its keyframes. Frames are encoded while later ones are made."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,24 +17,24 @@ from mandelcl.film.on_device import Assembler
 from mandelcl.film.painted import fitted
 from mandelcl.film.timing import Timing
 
-_SAMPLED = 8  # frames of which the palette of a GIF is made
+_SAMPLED = 8  # frames from which the palette of a GIF is computed
 
 
 @dataclass(slots=True)
 class Made:
-    """What was made: frames, seconds in all, and for how many of them each stage was busy, summed over its threads."""
+    """What was made: frames, total seconds, and the busy seconds of each stage, summed over its threads."""
 
     frames: int = 0
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)
-    waited: float = 0.0  # for frames to encode
-    waited_for_keyframes: float = 0.0  # of that, for those of which frames are made
-    encoding: float = 0.0  # the time from a frame's arrival at the encoder to its return, with what its own threads do
-    device: str | None = None  # on which frames were made
+    waited: float = 0.0  # waiting for frames to encode
+    waited_for_keyframes: float = 0.0  # of that, waiting for keyframes
+    encoding: float = 0.0  # from a frame's arrival at the encoder to its return, including the encoder's own threads
+    device: str | None = None  # the device that made the frames
 
     @property
     def bound(self) -> str:
-        """The stage that took longest: `encoding`, unless it waited most of the time: for `painting` or `assembly`."""
+        """The slowest stage: `encoding`, or, if that mostly waited, `painting` or `assembly`."""
         if self.waited <= self.seconds / 2:
             return "encoding"
         return "painting" if self.waited_for_keyframes > self.waited / 2 else "assembly"
@@ -53,11 +53,11 @@ def make_film(
     progress: Callable[[int, int], None] | None = None,
     cancel: Token = NEVER,
 ) -> Made:
-    """Make a film of the keyframes in a folder, all of which must be there; nothing is computed.
+    """Make a film from the keyframes in a folder, which must be complete. No keyframe is computed.
 
-    `size` is that of the plan, or a smaller one of its shape. `progress` takes the frames that are done, and all of
-    them. Frames have the same bytes with an `assembler`, on whose device they are made, and without. Raises FileError
-    for keyframes or a file that cannot be read or written, and InvalidInputError for what the codec does not take.
+    `size` is the plan's, or a smaller one with the same aspect ratio. `progress` is called with the finished frames and
+    their total. Frames have the same bytes with an `assembler`, whose device makes them, and without. Raises FileError
+    for keyframes or a film that cannot be read or written, and InvalidInputError for what the codec does not support.
     """
     began, plan = perf_counter(), folder.plan
     name = codec_for(path, codec)
@@ -100,19 +100,19 @@ def make_film(
 
 
 def require_smaller(width: int, height: int, new_width: int, new_height: int) -> None:
-    """Raise InvalidInputError for a size larger than the one that keyframes were computed for, or of another shape."""
+    """Raise InvalidInputError for a size larger than the keyframes' frame size, or with another aspect ratio."""
     if new_width > width or new_height > height:
         raise InvalidInputError(
-            f"the keyframes are for frames of at most {width}x{height}; `mandelcl zoom --size "
-            f"{new_width}x{new_height}` computes larger ones"
+            f"the keyframes are for frames of at most {width}x{height}; to compute larger ones, run "
+            f"`mandelcl zoom --size {new_width}x{new_height}`"
         )
     if abs(new_width * height - new_height * width) > max(width, height):
         raise InvalidInputError(
-            f"{new_width}x{new_height} has not the shape of {width}x{height}, that of the keyframes"
+            f"the aspect ratio of {new_width}x{new_height} differs from the keyframes' {width}x{height}"
         )
 
 
 def require_colouring(colouring: Colouring) -> None:
-    """Raise InvalidInputError for what only single pictures have."""
+    """Raise InvalidInputError for a colouring that films do not support."""
     if colouring.transparent or colouring.height is not None or colouring.depth != 8 or colouring.samples != 1:
-        raise InvalidInputError("frames of a film have 8 bits a channel, colours, and no transparent pixels")
+        raise InvalidInputError("a film needs colours with 8 bits per channel, without transparency or a height map")

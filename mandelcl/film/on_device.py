@@ -1,4 +1,4 @@
-"""Frames made on an OpenCL device, by cl/film.cl: the bytes of `assembly`, tested before it is used."""
+"""Frames made on an OpenCL device by cl/film.cl: the same bytes as `assembly`. The device is tested before use."""
 
 import threading
 from collections.abc import Sequence
@@ -26,14 +26,17 @@ from mandelcl.opencl.api import Buffer, Kernel
 from mandelcl.opencl.device import Device
 
 _CHANNELS = 3
-_LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 25, 1 << 27  # of a film: opening a runtime takes longer than fewer
-_SHARE = 2  # of a device's memory, keyframes take at most this fraction
+_LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = (
+    1 << 25,
+    1 << 27,
+)  # pixels of a film: with fewer, opening a runtime takes longer than it saves
+_SHARE = 2  # keyframes take at most 1/2 of a device's memory
 
 
 class KernelShape(NamedTuple):
-    """A kernel's shape.
+    """The shape of a kernel.
 
-    That is: points of a vector, pixels of a work-item, columns of points under these, and work-items of a group.
+    Its fields: points per vector, pixels per work-item, columns of points under these, work-items per work-group.
     """
 
     lanes: int
@@ -47,7 +50,7 @@ GPU_SHAPE, CPU_SHAPE = KernelShape(1, 4, 128, 64), KernelShape(8, 64, 512, 4)
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """A keyframe's light in a device's memory; a device that shares the host's memory has it in the array itself."""
+    """A keyframe's light in a device's memory. A device that shares the host's memory uses the array itself."""
 
     buffer: Buffer
     size: tuple[int, int]
@@ -56,16 +59,16 @@ class Resident:
 
 @dataclass(slots=True)
 class _Room:
-    """A device's memory for frames of one size, one at a time."""
+    """Device memory for one frame at a time, of one size."""
 
     words: Buffer
     pixels: Buffer
 
 
 class Assembler:
-    """Makes frames of a size on a device, from any thread.
+    """Makes frames of one size on a device. Any thread may use it.
 
-    `table` has bytes for steps of light in place of sRGB's; the kernel's `shape` is that for the kind of device.
+    `table` has bytes for steps of light, in place of sRGB's. The kernel's `shape` depends on the kind of device.
     """
 
     def __init__(
@@ -75,25 +78,25 @@ class Assembler:
         self._shape = shape or (CPU_SHAPE if device.type == "cpu" else GPU_SHAPE)
         self._columns = -(-size[0] // 4) * 4
         self._table = srgb_bytes() if table is None else table
-        self._rooms: dict[int, list[_Room]] = {}  # by words; those that no frame uses
+        self._rooms: dict[int, list[_Room]] = {}  # free ones, by their size in words
         self._host_pool, self._lock = HostPool(device), threading.Lock()
 
     def room_for(self, size: tuple[int, int]) -> int:
-        """Return how many keyframes of a size may be on the device at a time."""
+        """Return how many keyframes of a size may be on the device at once."""
         light_bytes = 4 * _CHANNELS * size[0] * size[1]
         if size[0] < self._shape.lanes or light_bytes > self.device.max_alloc_bytes:
             return 0
         return self.device.memory_bytes // _SHARE // light_bytes
 
     def keep(self, light: Light) -> Resident:
-        """Return a keyframe's light, 3 × rows × columns, in the device's memory; raises DeviceError without room."""
+        """Copy a keyframe's light, 3 × rows × columns, to the device. Raises DeviceError if there is no room."""
         size = light.shape[2], light.shape[1]
         if self.device.shares_memory:
             return Resident(self.device.over(light), size, light)
         return Resident(self.device.upload(light), size)
 
     def fetched(self, keyframe: Resident) -> Light:
-        """Return a keyframe's light in the host's memory."""
+        """Copy a keyframe's light to the host's memory."""
         if keyframe.light is not None:
             return keyframe.light
         light = np.empty((_CHANNELS, keyframe.size[1], keyframe.size[0]), np.float32)
@@ -101,11 +104,11 @@ class Assembler:
         return light
 
     def makes(self, how: Recipe) -> bool:
-        """Return whether the device can make a frame; where very many points lie under a pixel, it cannot."""
+        """Return whether the device can make a frame. It cannot if very many points lie under a pixel."""
         return self._tile_for(how) > 0
 
     def frame(self, how: Recipe, base: Resident, deeper: Resident | None = None) -> Rgb:
-        """Return a frame, height × width × 3; raises DeviceError."""
+        """Return a frame, height × width × 3. Raises DeviceError."""
         device, (width, height) = self.device, self.size
         tile, words = self._tile_for(how), self._words(how)
         over = base if deeper is None else deeper
@@ -130,7 +133,7 @@ class Assembler:
         written = device.write(room.words, words)
         device.launch(self._kernel, (items,), (local,), *arguments("film_frame", values))
         device.wait(device.read(room.pixels, made))
-        del written  # with the array that it holds, which is no longer needed
+        del written  # also frees its array, which is no longer needed
         with self._lock:
             self._rooms[words.size].append(room)
         return made[:, :width]
@@ -141,7 +144,7 @@ class Assembler:
 
     @property
     def _kernel(self) -> Kernel:
-        with self._lock:  # built once, and not by several threads at a time
+        with self._lock:  # so that it is built once, not by several threads at the same time
             return kernel(self.device, self.text(), "film_frame")
 
     @cached_property
@@ -157,7 +160,7 @@ class Assembler:
         return _Room(device.allocate(4 * words), device.allocate(_CHANNELS * self._columns * self.size[1]))
 
     def _tile_for(self, how: Recipe) -> int:
-        """Return how many pixels of a row a work-item is to make, so that it has room for the points; 0 for none."""
+        """Return how many pixels of a row a work-item makes, limited by its room for points; 0 if none fits."""
         tile = self._shape.tile
         while tile >= 4:
             begins = np.arange(0, self.size[0], tile)
@@ -170,7 +173,7 @@ class Assembler:
         return 0
 
     def _words(self, how: Recipe) -> Words:
-        """Return what the kernel is to know of how a frame is made."""
+        """Return the words that describe a recipe to the kernel."""
         parts = self._of(how.base)
         if how.deeper is not None and how.shares is not None:
             parts += [*self._of(how.deeper), *self._of_shares(how.shares)]
@@ -192,7 +195,7 @@ class Assembler:
 
 
 def _wide(values: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
-    """Return values with so many columns, those beyond the last as that one."""
+    """Return values padded to `room` columns by repeating the last column."""
     beyond = room - values.shape[-1]
     return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, beyond)], "edge") if beyond else values
 
@@ -206,10 +209,10 @@ def source_text(shape: KernelShape) -> str:
 def assembler_for(
     job: Job, specs: Sequence[str], size: tuple[int, int], frames: int, self_test: bool = True
 ) -> Assembler | None:
-    """Return what makes frames on the device that keyframes of a job are computed on, of those that SPECs name.
+    """Return an assembler on the device that computes the keyframes of a job, among those that SPECs name.
 
-    None where it would not gain, where no device can do the job, and where the device does not give the host's bytes.
-    Raises NoDeviceError for a SPEC that names nothing.
+    None if it would not be faster, if no device can do the job, or if the device does not give the host's bytes. Raises
+    NoDeviceError for a SPEC that matches nothing.
     """
     pixels = frames * size[0] * size[1]
     if not specs and pixels < min(_LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU):
@@ -227,21 +230,21 @@ def assembler_for(
 
 
 def worthwhile(device: Device, pixels: int) -> bool:
-    """Return whether a device makes a film of so many pixels sooner than the host; one without vectors does not."""
+    """Return whether a device makes a film with this many pixels faster than the host. One without vectors does not."""
     if device.type == "cpu":
         return pixels >= _LEAST_PIXELS_CPU and device.vector_width(False) > 1
     return pixels >= _LEAST_PIXELS_GPU
 
 
 def faithful(assembler: Assembler) -> Assembler | None:
-    """Return what makes frames on a device; None where it does not give the host's bytes.
+    """Return the assembler, or None if its device does not give the host's bytes.
 
-    That is remembered by device, driver and source text.
+    The result is cached by device, driver and source text.
     """
     device = assembler.device
 
     def gives_answers() -> bool:
-        from mandelcl.film import frame_answers  # with numpy.random
+        from mandelcl.film import frame_answers  # imports numpy.random
 
         return frame_answers.gives_answers(device)
 

@@ -1,4 +1,4 @@
-"""Keyframes as light, ready to be made into frames: read and painted ahead, and dropped once they are behind."""
+"""Keyframes as light, ready for making frames: read and painted in advance, and dropped after their last use."""
 
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,13 +24,13 @@ from mandelcl.film.on_device import Assembler, Resident
 
 _LEAST = 3  # keyframes in memory
 _MOST_AHEAD = 8  # keyframes beyond those in use
-_SHARE = 4  # of the memory that the system has left, keyframes take at most this fraction
-_PIXEL_BYTES = 32  # of a keyframe while it is painted: its light and its planes
+_SHARE = 4  # keyframes take at most 1/4 of the system's free memory
+_PIXEL_BYTES = 32  # bytes per pixel of a keyframe while it is painted: its light and its planes
 
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """A keyframe's light, 3 × rows × columns, 1 being that of white; or a device has it."""
+    """A keyframe's light, 3 × rows × columns, with 1 for white, on the host or on a device."""
 
     light: Light | None
     resident: Resident | None = None
@@ -45,7 +45,7 @@ class Painted:
 
 
 def painted(field: Field, colouring: Colouring) -> Light:
-    """Return a field as light: 3 × rows × columns."""
+    """Return the light of a field: 3 × rows × columns."""
     height, width = field.counts.shape
     light = np.empty((3, height, width), np.float32)
     rows = max(1, CHUNK_PIXELS // width)
@@ -56,7 +56,7 @@ def painted(field: Field, colouring: Colouring) -> Light:
 
 
 def fitted(folder: Folder, colouring: Colouring) -> Colouring:
-    """Return a colouring with what it needs to know of a film: all its keyframes are looked at, alike."""
+    """Return a colouring fitted to a film. All its keyframes have the same weight."""
     if colouring.fits:
         return colouring
     planes = folder.plan.job.planes
@@ -70,17 +70,19 @@ def fitted(folder: Folder, colouring: Colouring) -> Colouring:
 
 
 class Paints:
-    """The painted keyframes of a film that are in memory, read and painted by several threads ahead of need.
+    """The painted keyframes of a film that are in memory. Several threads read and paint them in advance.
 
-    There are `most` at a time: fewer where there is little memory, but two that a frame is made of, and the next. With
-    an `assembler` they go to its device, as long as there is room.
+    There are at most `most` at a time. That is fewer with little memory, but always two that a frame is made from, and
+    the next. With an `assembler` they are copied to its device, as long as there is room.
     """
 
     def __init__(self, folder: Folder, colouring: Colouring, assembler: Assembler | None = None) -> None:
         self._folder, self._colouring, self._assembler = folder, colouring, assembler
         size = _largest(folder)
         ahead = min(_MOST_AHEAD, cores())
-        room = int(min(2 + ahead, available_bytes() / _SHARE / (_PIXEL_BYTES * prod(size))))  # it may be infinite
+        room = int(
+            min(2 + ahead, available_bytes() / _SHARE / (_PIXEL_BYTES * prod(size)))
+        )  # available_bytes may be infinite
         if assembler is not None:
             on_device = assembler.room_for(size)
             self._assembler = assembler if on_device >= _LEAST else None
@@ -91,24 +93,24 @@ class Paints:
         self.watch = Stopwatch()
 
     def ask(self, numbers: Iterable[int]) -> None:
-        """Begin to paint keyframes that will be needed, in this order."""
+        """Begin to paint keyframes that will be needed, in the given order."""
         for number in numbers:
             if number not in self._there:
                 self._there[number] = self._pool.submit(self._paint, number)
 
     def get(self, number: int) -> "Future[Painted]":
-        """Return a keyframe, or its promise."""
+        """Return the future of a keyframe."""
         self.ask([number])
         return self._there[number]
 
     def keep_only(self, numbers: Iterable[int]) -> None:
-        """Drop all others."""
+        """Drop all other keyframes."""
         wanted = set(numbers)
         for number in self._there.keys() - wanted:
             self._there.pop(number).cancel()
 
     def close(self) -> None:
-        """Stop; keyframes that nobody holds any more go."""
+        """Stop the threads, and drop all keyframes."""
         self._there.clear()
         self._pool.shutdown(cancel_futures=True)
 
@@ -118,11 +120,11 @@ class Paints:
         with self.watch.of("paint"):
             light = painted(field, self._colouring)
         if self._assembler is not None:
-            with self.watch.of("upload"), suppress(DeviceError):  # there is no room, after all
+            with self.watch.of("upload"), suppress(DeviceError):  # there is no room on the device
                 return Painted(None, self._assembler.keep(light))
         return Painted(light)
 
 
 def _largest(folder: Folder) -> tuple[int, int]:
-    """Return the columns and rows of the largest keyframe."""
+    """Return the largest number of columns and of rows among the keyframes."""
     return max((leg.keyframe_size for leg in folder.plan.legs), key=prod)

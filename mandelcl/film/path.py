@@ -1,7 +1,8 @@
-"""Where a film goes: from stop to stop, each leg a zoom about the one point that both stops show at the same place.
+"""The path of a film from stop to stop. Each leg zooms about the one point that both its stops show at the same place.
 
-Zooming about that point keeps it where it is in the picture. So all frames of a leg are parts of one another, turned or
-not, and so are its keyframes: each the nested lattice of the next.
+Zooming about that point keeps it fixed in the picture. So all frames of a leg are nested in one another, rotated or
+not,
+and so are its keyframes: the lattice of each one is nested in that of the next.
 """
 
 import math
@@ -18,10 +19,10 @@ from mandelcl.base.lattice import Lattice
 from mandelcl.base.rotation import cosine_and_sine
 from mandelcl.base.view import View
 
-_PIVOT_BITS = 40  # of the height of the smaller picture, to which a pivot that is no stop's centre is rounded
-_PITCH_BITS = 24  # of a distance between pixels: any number holds them, and those of half the distance
+_PIVOT_BITS = 40  # a pivot that is not a stop's centre is rounded to 2^−40 of the smaller picture's height
+_PITCH_BITS = 24  # of the distance between pixels: every number format holds them, and those of half the distance
 _LEAST_DOUBLINGS = 0.01
-_MARGIN = 4  # pixels of a keyframe beyond the widest frame that is made of it, for filters
+_MARGIN = 4  # pixels of a keyframe beyond its widest frame, for filters
 
 # A 2 × 2 matrix of floats, row by row.
 Floats = tuple[float, float, float, float]
@@ -29,7 +30,7 @@ Floats = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A view on the way, of any shape: its middle, its zoom (it is 4/zoom high) and its rotation in degrees, exact."""
+    """A view of any aspect ratio on the way: its exact centre, zoom (it is 4/zoom high) and rotation in degrees."""
 
     re: Fraction
     im: Fraction
@@ -42,19 +43,19 @@ class Stop:
 
     @classmethod
     def of(cls, re: Exact, im: Exact, zoom: Exact, rotation: Exact = 0) -> Self:
-        """Return a stop of numbers as `View.centred` takes them."""
+        """Return a stop from numbers in the forms that `View.centred` takes."""
         return cls(exact(re, "center"), exact(im, "center"), exact(zoom, "zoom"), exact(rotation, "rotation"))
 
     def view(self, width: int, height: int) -> View:
-        """Return what a frame of width × height pixels shows there."""
+        """Return the view of a frame of width × height pixels at this stop."""
         return View.centred(self.re, self.im, self.zoom, width, height, self.rotation)
 
 
 class Leg:
     """The way between two stops, and its keyframes: 0 is the widest, and each has half the pitch of the one before.
 
-    Frames have the shape width : height, and `density` is the pixels of a keyframe in the height of the widest frame
-    made of it, along a row or a column. Raises InvalidInputError where one stop does not lie in the other.
+    Frames have the aspect ratio width : height. `density` is the number of keyframe pixels in the height of the widest
+    frame made from it, along a row or a column. Raises InvalidInputError if one stop does not lie in the other.
     """
 
     def __init__(self, start: Stop, end: Stop, width: int, height: int, density: int) -> None:
@@ -63,22 +64,22 @@ class Leg:
         self.width, self.height, self.density = width, height, density
         self.doublings = log2(self.inner.zoom / self.outer.zoom)
         if self.doublings < _LEAST_DOUBLINGS:
-            raise InvalidInputError("a film goes from one zoom to another; for views side by side, go by a wider one")
+            raise InvalidInputError("both views have the same zoom; add a wider view between them (--via)")
         self.turn = float(self.inner.rotation - self.outer.rotation)
         self.pivot = _pivot(self.outer, self.inner)
-        # Where frames have the pivot: in heights, from the middle to the right and up.
+        # The pivot's position in frames: in heights, from the middle to the right and up.
         self.pivot_x, self.pivot_y = _seen(self.inner, self.pivot)
         if abs(self.pivot_x) > width / height / 2 or abs(self.pivot_y) > 0.5:
-            raise InvalidInputError("one view does not lie in the other; go by a wider one that holds both (--via)")
+            raise InvalidInputError("one view does not lie in the other; add a wider view that contains both (--via)")
         self.last = math.ceil(self.doublings - 1e-12)
 
     @property
     def keyframes(self) -> int:
-        """How many keyframes it has."""
+        """The number of keyframes."""
         return self.last + 1
 
     def level(self, travelled: float) -> float:
-        """Return the place of a frame among keyframes, after so many doublings from the start of the leg.
+        """Return the level of a frame among the keyframes, after `travelled` doublings from the start of the leg.
 
         At level k a frame shows all of keyframe k, and at k + 1/2 an area half as large.
         """
@@ -86,27 +87,27 @@ class Leg:
         return self.last - (self.doublings - within if self.inward else within)
 
     def keyframe(self, number: int) -> View:
-        """Return the view of a keyframe; its anchor pixel is the pivot."""
+        """Return the view of a keyframe. Its anchor pixel is the pivot."""
         left, top, _, _ = self.reach
         a, b, c, d = (entry * Fraction(2) ** (self.last - number) for entry in self._matrix)
         return View(Lattice(*self.pivot, (a, b, c, d), left, top), *self.keyframe_size)
 
     @property
     def keyframe_size(self) -> tuple[int, int]:
-        """Columns and rows of each keyframe."""
+        """The columns and rows of each keyframe."""
         left, top, right, bottom = self.reach
         return left + right + 1, top + bottom + 1
 
     def placement(self, level: float, number: int) -> tuple[Floats, tuple[float, float]]:
-        """Return how the frame at a level lies on a keyframe: x ↦ matrix·x + offset, from pixel to pixel.
+        """Return the placement of a frame at a level on a keyframe: x ↦ matrix·x + offset, from pixels to pixels.
 
-        Pixel (0, 0) of both has its middle at (0, 0), and x counts columns and rows. `number` is near the level.
+        The centre of pixel (0, 0) of both is (0, 0), and x counts columns and rows. `number` is near the level.
         """
         a, b, c, d = self._per_height
         zoom = 2.0 ** (number - level)
         angle = math.radians(self.turn * (self.doublings - (self.last - level)) / self.doublings)
         cosine, sine = math.cos(angle) * zoom, math.sin(angle) * zoom
-        # Along rows, downward: the picture turns with the plane behind it.
+        # Along rows, downward: the picture rotates relative to the plane.
         xx, xy, yx, yy = cosine, -sine, sine, cosine
         full = a * xx + b * yx, a * xy + b * yy, c * xx + d * yx, c * xy + d * yy
         x0 = (0.5 - self.width / 2) / self.height - self.pivot_x
@@ -118,7 +119,7 @@ class Leg:
 
     @cached_property
     def reach(self) -> tuple[int, int, int, int]:
-        """How many columns and rows each keyframe has to the left of the pivot, above, to the right and below."""
+        """The columns and rows of each keyframe to the left of the pivot, above it, to the right and below."""
         aspect = self.width / self.height
         corners = [(x - self.pivot_x, y + self.pivot_y) for x in (-aspect / 2, aspect / 2) for y in (-0.5, 0.5)]
         a, b, c, d = self._per_height
@@ -135,7 +136,7 @@ class Leg:
 
     @cached_property
     def _matrix(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """The matrix of the deepest keyframe, with so few bits that every number holds it and its multiples exactly."""
+        """The matrix of the deepest keyframe, with so few bits that every number format holds its multiples exactly."""
         pitch = Fraction(4) / self.inner.zoom / self.density
         unit = Fraction(2) ** (floor_log2(pitch) - _PITCH_BITS + 1)
         ideal = Lattice.upright(0, 0, pitch).rotated(self.outer.rotation).matrix
@@ -144,7 +145,7 @@ class Leg:
 
     @cached_property
     def _per_height(self) -> Floats:
-        """How many columns and rows of keyframe k a frame's height is, to the right and down, at level k."""
+        """The height of a frame at level k in columns and rows of keyframe k, to the right and down."""
         height = Fraction(4) / self.inner.zoom
         e, f, g, h = Lattice.upright(0, 0, height).rotated(self.outer.rotation).matrix
         a, b, c, d = self._matrix
@@ -155,14 +156,14 @@ class Leg:
 
 
 def legs_of(stops: Sequence[Stop], width: int, height: int, density: int) -> tuple[Leg, ...]:
-    """Return the legs between stops; raises InvalidInputError where there are fewer than two, as `Leg` does."""
+    """Return the legs between stops. Raises InvalidInputError for fewer than two stops, and the errors of `Leg`."""
     if len(stops) < 2:
-        raise InvalidInputError("a film goes from one view to another")
+        raise InvalidInputError("a film needs at least two views")
     return tuple(Leg(start, end, width, height, density) for start, end in pairwise(stops))
 
 
 def log2(value: Fraction) -> float:
-    """Return the logarithm of a positive number, however large."""
+    """Return the base-2 logarithm of a positive number of any size."""
     whole = floor_log2(value)
     return whole + math.log2(value / Fraction(2) ** whole)
 
@@ -170,7 +171,7 @@ def log2(value: Fraction) -> float:
 def _pivot(outer: Stop, inner: Stop) -> tuple[Fraction, Fraction]:
     """Return the point that two stops show at the same place: the fixed point of the map from one to the other.
 
-    That map is p ↦ c + q·(p − c′) for their middles c and c′, q the ratio of their zooms, turned.
+    The map is p ↦ c + q·(p − c′) for their centres c and c′, where q is the ratio of their zooms, rotated.
     """
     re, im = inner.re - outer.re, inner.im - outer.im
     if re == im == 0:
@@ -178,7 +179,7 @@ def _pivot(outer: Stop, inner: Stop) -> tuple[Fraction, Fraction]:
     ratio = outer.zoom / inner.zoom
     cosine, sine = cosine_and_sine(inner.rotation - outer.rotation)
     x, y = ratio * cosine, -ratio * sine  # q
-    # q/(1 − q) times the difference of the middles, from the inner one
+    # q/(1 − q) times the difference of the centres, from the inner one
     size = (1 - x) ** 2 + y * y
     u, v = (x * (1 - x) - y * y) / size, y / size
     unit = Fraction(2) ** (floor_log2(4 / inner.zoom) - _PIVOT_BITS)
@@ -189,7 +190,7 @@ def _pivot(outer: Stop, inner: Stop) -> tuple[Fraction, Fraction]:
 
 
 def _seen(stop: Stop, point: tuple[Fraction, Fraction]) -> tuple[float, float]:
-    """Return where a stop shows a point, in heights of its picture from the middle to the right and up."""
+    """Return where a stop shows a point, in heights of its picture from the middle, to the right and up."""
     cosine, sine = cosine_and_sine(stop.rotation)
     re, im = ((point[0] - stop.re) * stop.zoom / 4, (point[1] - stop.im) * stop.zoom / 4)
     return float(re * cosine - im * sine), float(im * cosine + re * sine)

@@ -1,4 +1,4 @@
-"""What decides a film's keyframes, as a file among them. It is not trusted when it is read."""
+"""The plan of a film, which determines its keyframes and is stored beside them. A plan that is read is not trusted."""
 
 import json
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ MOST_KEYFRAMES = 50_000
 MOST_STOPS = 100
 MOST_SAMPLES = 64
 _MOST_SIDE = 1 << 16
-_LONGEST_NUMBER = 2 * MAX_DIGITS + 8  # a ratio, with its signs
-_OVERSIZE = 2  # a keyframe has twice the columns and rows of the widest frame that is made of it, at one sample a pixel
+_LONGEST_NUMBER = 2 * MAX_DIGITS + 8  # a ratio with its signs
+_OVERSIZE = 2  # at one sample per pixel, a keyframe has twice the columns and rows of its widest frame
 
 
 @dataclass(frozen=True)
 class FilmPlan:
-    """The keyframes of a film: stops, the size of a frame, and a job that is the same for all but its view.
+    """The keyframes of a film: stops, the size of a frame, and a job that they all share except for its view.
 
-    A pixel of a frame has at least `samples` pixels of a keyframe, and up to four times as many. `colouring` is that of
-    the film when it was made, for when no other is asked for.
+    A frame's pixel covers at least `samples` pixels of a keyframe, and up to four times as many. `colouring` is the one
+    given when the film was made, the default for later films.
     """
 
     stops: tuple[Stop, ...]
@@ -40,39 +40,39 @@ class FilmPlan:
 
     def __post_init__(self) -> None:
         if not 1 <= self.samples <= MOST_SAMPLES:
-            raise InvalidInputError(f"a film has from 1 to {MOST_SAMPLES} samples a pixel, not {self.samples}")
+            raise InvalidInputError(f"a film can have 1 to {MOST_SAMPLES} samples per pixel, not {self.samples}")
         if not (1 <= self.width < _MOST_SIDE and 1 <= self.height < _MOST_SIDE):
             raise InvalidInputError(
-                f"a film has at most {_MOST_SIDE - 1} pixels a side, not {self.width}x{self.height}"
+                f"a film can have at most {_MOST_SIDE - 1} pixels per side, not {self.width}x{self.height}"
             )
         if not 2 <= len(self.stops) <= MOST_STOPS:
-            raise InvalidInputError(f"a film has from 2 to {MOST_STOPS} stops, not {len(self.stops)}")
+            raise InvalidInputError(f"a film can have 2 to {MOST_STOPS} stops, not {len(self.stops)}")
         if self.keyframes > MOST_KEYFRAMES:
             raise InvalidInputError(
-                f"a film of {self.keyframes:,} keyframes is too long; there may be {MOST_KEYFRAMES:,}"
+                f"a film of {self.keyframes:,} keyframes is too long; the limit is {MOST_KEYFRAMES:,}"
             )
 
     @cached_property
     def legs(self) -> tuple[Leg, ...]:
-        """The legs; raises InvalidInputError where one stop does not lie in the next, or the other way round."""
+        """The legs. Raises InvalidInputError if neither of two successive stops lies in the other."""
         return legs_of(self.stops, self.width, self.height, _density(self.height, self.samples))
 
     @property
     def keyframes(self) -> int:
-        """How many keyframes there are, in all legs."""
+        """The total number of keyframes, of all legs."""
         return sum(leg.keyframes for leg in self.legs)
 
     @property
     def doublings(self) -> list[float]:
-        """How far each leg zooms."""
+        """The zoom of each leg, in doublings."""
         return [leg.doublings for leg in self.legs]
 
     def first(self, leg: int) -> int:
-        """Return the number of a leg's first keyframe; they are numbered through."""
+        """Return the number of a leg's first keyframe. Numbers continue across legs."""
         return sum(before.keyframes for before in self.legs[:leg])
 
     def keyframe_job(self, leg: int, number: int) -> Job:
-        """Return the job of a leg's keyframe, its number and method as the plan has them."""
+        """Return the job of a leg's keyframe, with the number format and method of the plan."""
         return self.job.at(self.legs[leg].keyframe(number))
 
     def numbered_job(self, number: int) -> Job:
@@ -81,11 +81,11 @@ class FilmPlan:
         return self.keyframe_job(leg, number - self.first(leg))
 
     def same_keyframes(self, other: "FilmPlan") -> bool:
-        """Whether another plan has the very same keyframes."""
+        """Return whether another plan has exactly the same keyframes."""
         return replace(self, colouring=other.colouring) == other
 
     def to_json(self) -> str:
-        """Return the plan as JSON, every number exact."""
+        """Return the plan as JSON, with exact numbers."""
         stops = [[text(stop.re), text(stop.im), text(stop.zoom), text(stop.rotation)] for stop in self.stops]
         values = {
             "mandelcl film": VERSION,
@@ -99,12 +99,14 @@ class FilmPlan:
 
     @classmethod
     def from_json(cls, written: str) -> "FilmPlan":
-        """Return the plan that `to_json` wrote; raises FileError or InvalidInputError for anything else."""
+        """Parse the output of `to_json`. Raises FileError or InvalidInputError for anything else."""
         try:
             values: dict[str, Any] = json.loads(written)
             version = values["mandelcl film"]
             if version != VERSION:
-                raise FileError(f"a film of version {str(version)[:20]!r}, and this mandelcl reads version {VERSION}")
+                raise FileError(
+                    f"the film has version {str(version)[:20]!r}, but this mandelcl reads version {VERSION}"
+                )
             stops: Sequence[Any] = values["stops"]
             if not isinstance(stops, list) or not 2 <= len(stops) <= MOST_STOPS:
                 raise TypeError(f"a film has from 2 to {MOST_STOPS} stops")
@@ -124,6 +126,6 @@ class FilmPlan:
 
 
 def _density(height: int, samples: int) -> int:
-    """Return how many pixels of a keyframe lie along a frame's height, at least."""
+    """Return the minimum number of keyframe pixels along a frame's height."""
     root = isqrt(_OVERSIZE**2 * samples * height * height)
     return root if root * root == _OVERSIZE**2 * samples * height * height else root + 1

@@ -1,1 +1,1 @@
-"""A job in, fields or files out."""
+"""Rendering: from a job to a field in memory or to files."""

@@ -1,4 +1,4 @@
-"""What to say of a picture of which many pixels have not escaped: whether they may still do so."""
+"""Warnings for pictures in which many pixels reach the iteration limit: a higher limit may show more."""
 
 import math
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ _MOSTLY = 0.5
 
 
 def lines(share: float, job: Job, session: Session, self_test: bool = True, cancel: Token = NEVER) -> tuple[str, ...]:
-    """Return a line on a resolved job of whose pixels this share is at the limit; none where it is small.
+    """Return a warning for a resolved job with this share of its pixels at the limit; none if the share is small.
 
-    A survey of a few points finds out whether they are proved inside. If they are, that is worth a line where it
+    A survey of a few points finds out whether they are proved inside the set. If they are, a line says so only when it
     explains a picture that is mostly black.
     """
     if share < DARK:
@@ -31,29 +31,29 @@ def lines(share: float, job: Job, session: Session, self_test: bool = True, canc
     if share < _MOSTLY:
         return ()
     nearly = "" if open_share == 0 else "nearly all of "
-    return (f"{_percent(share)} of the pixels never escape: {nearly}the points that were surveyed are proved inside",)
+    return (f"{_percent(share)} of the pixels never escape: {nearly}the surveyed points are proved inside the set",)
 
 
 def film_lines(jobs: Sequence[Job], total: int, session: Session, self_test: bool = True) -> tuple[str, ...]:
-    """Return a line on the keyframes of a film that are dark, of so many in all; none where they are proved inside."""
+    """Return a warning if some of a film's `total` keyframes are dark; none if they are proved inside the set."""
     shares = [share_unproved(job, session, self_test) for job in jobs]
     dark = [job for job, share in zip(jobs, shares, strict=True) if share is None or share >= DARK]
     if not dark:
         return ()
     limit = dark[0].iterations
-    return (f"{len(dark)} of {total} keyframes are dark: pixels reached the iteration limit of {limit:,}, and are not "
-            f"proved inside{_advice(limit)}",)  # fmt: skip
+    return (f"{len(dark)} of {total} keyframes are dark: pixels reached the iteration limit of {limit:,} and are not "
+            f"proved inside the set{_advice(limit)}",)  # fmt: skip
 
 
 def is_dark(counts: Words, limit: int) -> bool:
-    """Return whether so many pixels are at the limit that a line may be due."""
+    """Return whether enough pixels are at the limit to consider a warning."""
     return float(np.mean(counts == np.uint32(limit))) >= DARK
 
 
 def share_unproved(job: Job, session: Session, self_test: bool = True, cancel: Token = NEVER) -> float | None:
-    """Return the share of a resolved job's points that neither escape nor are proved inside.
+    """Return the share of a resolved job's points that neither escape nor are proved inside the set.
 
-    None where no device here can find out.
+    None if no device here can find out.
     """
     with suppress(MandelclError):
         return unproved(job, DeviceSurvey(session.devices or choose.matching(()), self_test, cancel=cancel))
@@ -61,7 +61,7 @@ def share_unproved(job: Job, session: Session, self_test: bool = True, cancel: T
 
 
 def _open(share: float, limit: int) -> str:
-    line = f"{_percent(share)} of the pixels reached the iteration limit of {limit:,}, and are not proved inside"
+    line = f"{_percent(share)} of the pixels reached the iteration limit of {limit:,} and are not proved inside"
     return line + _advice(limit)
 
 
@@ -71,5 +71,5 @@ def _advice(limit: int) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return a share in per cent, rounded down: all is only what is all."""
+    """Return a share in per cent, rounded down, so that only a share of 1 is shown as "all"."""
     return "all" if share == 1 else f"{math.floor(share * 100)} %"

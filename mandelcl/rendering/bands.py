@@ -1,7 +1,7 @@
 """Finished blocks between the devices and the files: bounded memory, and several readers, each at its own pace.
 
-A band is a number of whole rows: the unit that a store keeps, and that is dropped from memory once every reader has
-passed it and the store has it. Blocks are pieces of a band; if a band is one block, nothing is copied.
+A band is a number of whole rows. The store keeps bands, and a band is dropped from memory after every reader has
+passed it and the store has written it. A block is a piece of a band; if a band is a single block, nothing is copied.
 """
 
 import threading
@@ -25,7 +25,7 @@ _WAIT_S = 0.1
 
 @dataclass(slots=True)
 class _Band:
-    """`results`, in the bands' form, is complete when `missing` pixels is 0; `kept` says that the store has it."""
+    """A band: `results`, in the bands' layout, complete when no pixels are `missing`. `kept`: the store has them."""
 
     results: Values
     missing: int
@@ -34,18 +34,19 @@ class _Band:
 
 @dataclass(slots=True)
 class _ReaderProgress:
-    """Rows above `low` have been read; of those below, the strips `ahead`, top to bottom row."""
+    """Rows above `low` have been read, and below it the strips `ahead`, each from a top to a bottom row."""
 
     low: int = 0
     ahead: dict[int, int] = field(default_factory=dict)
 
 
 class Bands:
-    """The bands of a picture that are in memory: results as the kernels wrote them, or what `form` says.
+    """The bands of a picture that are in memory: results as the kernels wrote them, or as the layout `form` says.
 
-    `stored` are those that `load(band)` can read back; they are not computed again. `keep(band, results)`, if set, is
-    called with each finished band and reports back with `kept(band)`; until then the band is not dropped. `memory`
-    bounds the bytes of bands that are finished or handed out, unless a single one is larger.
+    `stored` are the bands that `load(band)` can read back; they are not computed again. `keep(band, results)`, if set,
+    is
+    called with each finished band and later calls `kept(band)`; until then the band is not dropped. `memory` bounds the
+    bytes of bands that are finished or being computed. A single band may exceed it.
     """
 
     def __init__(
@@ -65,14 +66,14 @@ class Bands:
         self._load = load
         self._bands: dict[int, _Band] = {}
         self._readers: list[_ReaderProgress] = []
-        self._handed_out: dict[int, int] = {}  # bytes of bands that are being computed
+        self._handed_out: dict[int, int] = {}  # sizes in bytes of the bands that are being computed
         self._loading: set[int] = set()
         self._failure: BaseException | None = None
-        self.check: Callable[[], None] = lambda: None  # called from time to time while waiting for room; it may raise
+        self.check: Callable[[], None] = lambda: None  # called regularly while waiting for memory; it may raise
         self._changed = threading.Condition()
 
     def missing(self) -> Iterator[Block]:
-        """Yield the bands that are not stored, from the top; each counts towards `memory` once it is yielded."""
+        """Yield the bands that are not stored, from the top. Each counts towards `memory` after it is yielded."""
         for band in range(-(-self.job.view.height // self.band_rows)):
             if band in self.stored:
                 continue
@@ -82,12 +83,12 @@ class Bands:
             yield block
 
     def block(self, band: int) -> Block:
-        """Return where a band lies."""
+        """Return the block that a band covers."""
         top = band * self.band_rows
         return Block(0, top, self.job.view.width, min(self.band_rows, self.job.view.height - top))
 
     def room(self, wait: bool) -> bool:
-        """Return whether there is memory for another band; with `wait`, only when there is."""
+        """Return whether there is memory for another band; with `wait`, wait until there is."""
         with self._changed:
             self._raise_failure()
             while not self._has_room():
@@ -100,7 +101,7 @@ class Bands:
             return True
 
     def put(self, block: Block, results: Values) -> None:
-        """Take the results of a block, in the bands' form; it lies within one band."""
+        """Take the results of a block, in the bands' layout. The block lies within one band."""
         band = block.y // self.band_rows
         whole = self.block(band)
         if block != whole:
@@ -125,7 +126,7 @@ class Bands:
             self._changed.notify_all()
 
     def replace(self, block: Block, results: Values) -> bool:
-        """Put corrected results in the place of a block's; return False where its band may have been read already."""
+        """Replace a block's results by corrected ones. Return False if its band may already have been read."""
         band = block.y // self.band_rows
         with self._changed:
             entry = self._bands.get(band)
@@ -136,7 +137,7 @@ class Bands:
             return True
 
     def keep_from_now(self, keep: Callable[[int, Values], None]) -> None:
-        """Have finished bands kept: those still in memory, and all that come."""
+        """From now on, pass finished bands to `keep`: those still in memory, and all later ones."""
         with self._changed:
             self.keep = keep
             for band, entry in self._bands.items():
@@ -145,27 +146,27 @@ class Bands:
                     keep(band, entry.results)
 
     def kept(self, band: int) -> None:
-        """Take note that the store has a band."""
+        """Note that the store has a band."""
         with self._changed:
             self._bands[band].kept = True
             self._drop()
             self._changed.notify_all()
 
     def reader(self) -> "BandReader":
-        """Return a new reader; all must be made before the first block is put."""
+        """Return a new reader. All readers must be made before the first block is put."""
         progress = _ReaderProgress()
         self._readers.append(progress)
         return BandReader(self, progress)
 
     def fail(self, error: BaseException) -> None:
-        """Wake all waiting threads with an error; the first one counts."""
+        """Wake all waiting threads with an error. Only the first error counts."""
         with self._changed:
             self._failure = self._failure or error
             self._changed.notify_all()
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Stop all threads if the body raises; for threads whose results nobody collects."""
+        """Stop all threads if the body raises; for threads whose results are not collected."""
         try:
             yield
         except BaseException as error:
@@ -182,7 +183,7 @@ class Bands:
         return not held or held + self._bytes(self.block(0)) <= self.memory or self._starving()
 
     def _starving(self) -> bool:
-        """Whether the last reader waits for a band that is not being computed: then memory must not prevent it."""
+        """Whether the slowest reader waits for a band that is not being computed; then the memory bound must yield."""
         band = self._last_band()
         under_way = band in self._bands or band in self._handed_out or band in self.stored
         return bool(self._readers) and not self._handed_out and not under_way
@@ -194,7 +195,7 @@ class Bands:
         return self.form.bytes_of(block.height, block.width)
 
     def _read(self, band: int, progress: _ReaderProgress, top: int, bottom: int) -> Values:
-        """Return rows top … bottom − 1, which lie in a band, once they are there."""
+        """Wait for rows top … bottom − 1, which lie in one band, and return them."""
         while True:
             with self._changed:
                 while not self._may_load(band):
@@ -215,7 +216,7 @@ class Bands:
                 self._changed.notify_all()
 
     def _may_load(self, band: int) -> bool:
-        """Whether a reader should load a band from the store now: ahead of the last reader only if there is memory."""
+        """Whether a reader may load a band from the store now. Only the slowest one may do so without free memory."""
         if self._failure is not None or band not in self.stored or band in self._bands or band in self._loading:
             return False
         return band == self._last_band() or self._has_room()
@@ -236,11 +237,11 @@ class Bands:
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
-            raise CancelledError("stopped: another part of the render failed") from self._failure
+            raise CancelledError("stopped because another part of the render failed") from self._failure
 
 
 class BandReader:
-    """The rows of a picture for one reader, which asks for strips in about their order, each once (a RowSource)."""
+    """The rows of a picture for one reader, which asks for each strip once, roughly in order (a RowSource)."""
 
     def __init__(self, bands: Bands, progress: _ReaderProgress) -> None:
         self._bands = bands
@@ -253,18 +254,18 @@ class BandReader:
 
     @property
     def form(self) -> BandLayout:
-        """What the bands hold."""
+        """The layout of the bands."""
         return self._bands.form
 
     def rows(self, top: int, bottom: int) -> Rows:
-        """Return the planes of rows top … bottom − 1, by name, once they are computed; bands of pixels have none.
+        """Wait for rows top … bottom − 1 and return their planes by name; none if the bands hold pixels.
 
-        Counts are uint32, or uint16 where the bands hold no more.
+        Counts are uint32, or uint16 if the bands hold only 16 bits.
         """
         return values_of(self.job.planes, self.results(top, bottom), self.job.facts)
 
     def results(self, top: int, bottom: int) -> Values:
-        """Return what the bands hold of rows top … bottom − 1, once they are computed."""
+        """Wait for rows top … bottom − 1 and return their values in the bands' layout."""
         rows, parts = self._bands.band_rows, []
         for band in range(top // rows, -(-bottom // rows)):
             first, last = max(top, band * rows), min(bottom, (band + 1) * rows)

@@ -1,4 +1,4 @@
-"""The devices of a session as a table for notebooks."""
+"""The devices of a session as an HTML table for notebooks."""
 
 from collections.abc import Iterable
 from html import escape
@@ -10,7 +10,7 @@ _HEADS = ("Device", "Name", "Platform", "Type", "Units", "Memory")
 
 
 def table(devices: Iterable[Device], caption: str) -> str:
-    """Return devices as an HTML table, from what is known of them without asking a driver to compute."""
+    """Return devices as an HTML table. It shows only properties that need no computation on the device."""
     rows = "".join(_row("td", _cells(device)) for device in devices)
     return f"<table><caption>{escape(caption)}</caption>{_row('th', _HEADS)}{rows}</table>"
 
@@ -21,5 +21,5 @@ def _cells(device: Device) -> tuple[str, ...]:
 
 
 def _row(tag: str, cells: Iterable[str]) -> str:
-    # What drivers say of themselves is theirs.
+    # Drivers choose these texts, so they must be escaped.
     return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"

@@ -1,4 +1,4 @@
-"""What a store says of itself: which job it belongs to, what is kept of a pixel, and how the picture is cut."""
+"""The manifest of a store: its job, the layout of its bands, and how the picture is cut into bands."""
 
 import hashlib
 import json
@@ -16,14 +16,14 @@ _VERSION = 2
 
 
 class OtherVersionError(ValueError):
-    """A manifest that another version of mandelcl wrote, and that is whole."""
+    """An intact manifest that another version of mandelcl wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a store holds: of a resolved job's pixels what `form` says, cut into bands of `band_rows` rows.
+    """The contents of a store: the pixels of a resolved job in the layout `form`, cut into bands of `band_rows` rows.
 
-    `origin` is the text that it was read from, which the checksums of the bands include; empty for a new one.
+    `origin` is the text from which it was read; the checksums of the bands include it. It is empty for a new manifest.
     """
 
     job: Job
@@ -50,7 +50,7 @@ class Manifest:
         return self.form.shape(self.rows(band), self.job.view.width)
 
     def text(self) -> str:
-        """Return the manifest as JSON, in the words of the version of mandelcl that wrote it."""
+        """Return the manifest as JSON; a manifest that was read keeps its original text."""
         if self.origin:
             return self.origin
         job = json.loads(self.job.to_json())
@@ -59,7 +59,7 @@ class Manifest:
 
     @classmethod
     def parse(cls, text: str) -> "Manifest":
-        """Return what `text` wrote; raises ValueError for anything else, of which OtherVersionError is one."""
+        """Parse the output of `text`. Raises OtherVersionError for another version's, ValueError for anything else."""
         try:
             values = json.loads(text)
             core: dict[str, Any] = values["manifest"]
@@ -67,7 +67,7 @@ class Manifest:
                 raise ValueError("its checksum is wrong")
             if core["version"] != _VERSION:
                 raise OtherVersionError(
-                    f"bands of version {quoted(core['version'])}, and this one reads version {_VERSION}"
+                    f"its bands have version {quoted(core['version'])}, but this mandelcl reads version {_VERSION}"
                 )
             origin = _text({"manifest": core, "checksum": values["checksum"]})
             job = Job.from_json(json.dumps(core["job"]))

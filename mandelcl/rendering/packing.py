@@ -1,7 +1,7 @@
-"""A band's values as bytes: frames of Zstandard, and a table of how long each is.
+"""A band's values as bytes: Zstandard frames, and a table of their lengths.
 
-Rows are packed a few at a time, each layer of them by itself, so neither way takes much memory beside the band's own.
-Every byte is covered: the table has two checksums of each frame.
+Rows are packed a few at a time, each of their layers separately, so packing takes little memory besides the band's own.
+Checksums cover every byte: the table has two for each frame.
 """
 
 import struct
@@ -19,12 +19,12 @@ import numpy as np
 from mandelcl.files import deflate
 from mandelcl.rendering.band_layout import BandLayout, Values
 
-_PIXELS = 1 << 18  # a frame's; more takes no less room at this level
-# Level 1 takes a third longer where there is detail, and four times as long on smooth fractions, which are noise. A
-# small table of long matches fits a core's cache: a tenth to a quarter faster still, and as small but for a hundredth.
+_PIXELS = 1 << 18  # per frame; larger frames do not compress better at this level
+# On detail, level 1 takes a third longer than this setting; on smooth fractions, which are noise, four times as long.
+# A small table of long matches fits a core's cache: that is another 10 to 25 % faster, and only 1 % larger.
 _OPTIONS = {"compression_level": -1, "hash_log": 12, "min_match": 7}
-_ENTRY = struct.Struct("<BIII")  # bytes a value, bytes of the frame, their CRC-32 and Adler-32
-_FRAME_BYTES = 128  # what a frame may have beside its share of packed bytes
+_ENTRY = struct.Struct("<BIII")  # bytes per value, bytes of the frame, its CRC-32 and Adler-32
+_FRAME_BYTES = 128  # the most that a frame adds to its share of the packed bytes
 
 _own = threading.local()
 
@@ -32,7 +32,7 @@ TABLE_ENTRY_BYTES = _ENTRY.size
 
 
 def pack(values: Values, form: BandLayout) -> tuple[bytes, list[bytes]]:
-    """Return the table and the frames of a band."""
+    """Pack a band. Return its table and its frames."""
     layers = form.layers(values)
     compressor = _compressor()
     table, frames = [], []
@@ -46,10 +46,10 @@ def pack(values: Values, form: BandLayout) -> tuple[bytes, list[bytes]]:
 
 
 def unpack(table: memoryview, data: memoryview, form: BandLayout, rows: int, columns: int) -> Values:
-    """Return the band that was packed; raises ValueError for bytes that are not as they were."""
+    """Return the packed band. Raises ValueError for damaged bytes."""
     entries = list(_ENTRY.iter_unpack(table))
     if sum(size for _, size, *_ in entries) != len(data):
-        raise ValueError("the frames are not as long as the table says")
+        raise ValueError("the length of the frames differs from the table's")
     values = np.empty(form.shape(rows, columns), form.dtype)
     layers, start, entry = form.layers(values), 0, iter(entries)
     for top, bottom in _pieces(rows, columns):
@@ -66,24 +66,24 @@ def unpack(table: memoryview, data: memoryview, form: BandLayout, rows: int, col
 
 
 def entries(form: BandLayout, rows: int, columns: int) -> int:
-    """Return how many entries the table of such a band has."""
+    """Return the number of entries in the table of a band with this many rows and columns."""
     return len(form.near_first) * sum(1 for _ in _pieces(rows, columns))
 
 
 def most_bytes(form: BandLayout, rows: int, columns: int) -> int:
-    """Return a bound on all frames of such a band together: Zstandard's own is 1/256 more than what they hold."""
+    """Return a bound on the total size of a band's frames. Zstandard's own bound is the content plus 1/256."""
     size = form.dtype.itemsize * int(np.prod(form.shape(rows, columns)))
     return size + size // 255 + _FRAME_BYTES * entries(form, rows, columns)
 
 
 def _pieces(rows: int, columns: int) -> Iterator[tuple[int, int]]:
-    """Yield the rows of each frame, from the first to the one after the last."""
+    """Yield the rows of each frame: the first row, and the one after the last."""
     step = max(1, _PIXELS // columns)
     return pairwise([*range(0, rows, step), rows])
 
 
 def _narrow(piece: Values) -> Values:
-    """Return values as little-endian ones of no more bytes than needed."""
+    """Return values as little-endian integers with the fewest bytes that hold them."""
     width = piece.itemsize
     if width == 4:
         largest = int(piece.max())
@@ -92,12 +92,12 @@ def _narrow(piece: Values) -> Values:
 
 
 def _checksums(frame: bytes | memoryview) -> tuple[int, int]:
-    """Return two checksums that hardly ever miss the same damage; with ISA-L they cost next to nothing."""
+    """Return two checksums, which rarely miss the same damage. With ISA-L they cost almost nothing."""
     return deflate.crc32(frame), deflate.adler32(frame)
 
 
 def _unpacked(frame: memoryview, size: int) -> bytes:
-    """Return the bytes in a frame, which must be so many; a frame that holds more is not unpacked beyond that."""
+    """Return the content of a frame, which must have `size` bytes. Never more than that is unpacked."""
     zstd = _zstd()
     decompressor = zstd.ZstdDecompressor()
     try:
@@ -105,12 +105,12 @@ def _unpacked(frame: memoryview, size: int) -> bytes:
     except (EOFError, zstd.ZstdError) as error:
         raise ValueError("a frame cannot be unpacked") from error
     if len(data) != size or not decompressor.eof or decompressor.unused_data:
-        raise ValueError("a frame does not hold what the band has")
+        raise ValueError("the size of a frame's content is wrong")
     return data
 
 
 def _compressor() -> Any:
-    """Return this thread's compressor: to make one for each band takes a fifth of the time that packing takes."""
+    """Return this thread's compressor. Making one per band would take a fifth of the packing time."""
     if not hasattr(_own, "compressor"):
         zstd = _zstd()
         options = {getattr(zstd.CompressionParameter, name): value for name, value in _OPTIONS.items()}
@@ -120,5 +120,5 @@ def _compressor() -> Any:
 
 @cache
 def _zstd() -> ModuleType:
-    """Return Zstandard, which only long renders need."""
+    """Import and return Zstandard, which only long renders need."""
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")

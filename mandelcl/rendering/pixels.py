@@ -1,4 +1,4 @@
-"""What the bands of a render hold: finished pixels, counts of 16 bits, or words; the rest never leaves the device."""
+"""Choose what the bands of a render hold: finished pixels, counts of 16 bits, or words. Nothing else is copied."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -23,10 +23,10 @@ Convert: TypeAlias = Callable[[Values], Values]
 
 
 def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool) -> BandLayout:
-    """Return what the bands of a new render hold, and have the work yield it.
+    """Return the band layout of a new render, and set the work's output to match.
 
-    That is pixels, where nobody needs counts and the device makes them; `counts` says that somebody does. Otherwise it
-    is counts of 16 bits, where they are all that is kept and the device narrows them.
+    The layout is pixels if the device can make them and nothing needs counts; `counts` says that something does.
+    Otherwise it is counts of 16 bits if only counts are kept and the device can narrow them, else words.
     """
     if colouring is not None and colouring.samples != 1:
         return pixels_of(colouring)  # the work yields them
@@ -37,7 +37,7 @@ def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | Non
 
 
 def converter(work: Work, form: BandLayout, colouring: Colouring | None, watch: Stopwatch) -> Convert | None:
-    """Return what makes the form that bands hold of a block's results; None where the work yields it."""
+    """Return a function from a block's results to the bands' layout; None if the work already yields that."""
     if form.kind == PIXELS and colouring is not None:
         made = colouring.samples != 1 or _delivers_pixels(work, colouring)
         return None if made else lambda results: painted(work.job, results, colouring, watch)
@@ -47,13 +47,13 @@ def converter(work: Work, form: BandLayout, colouring: Colouring | None, watch: 
 
 
 def _delivers_pixels(work: Work, colouring: Colouring) -> bool:
-    from mandelcl.engine.shading import shaded  # only pictures whose counts nobody needs are coloured by a device
+    from mandelcl.engine.shading import shaded  # a device colours only pictures whose counts nothing else needs
 
     return work.set_output(shaded(colouring))
 
 
 def pixels_of(colouring: Colouring) -> BandLayout:
-    """Return the form of a colouring's pixels, which names its table of colours, too: a palette may be the caller's."""
+    """Return the layout of a colouring's pixels. It names the colour table, as the palette may be the caller's."""
     table = blake2b(colouring.palette.table().tobytes(), digest_size=8).hexdigest()
     return BandLayout.pixels(json.dumps(json.loads(colouring.to_json()) | {"table": table}), colouring.indexed)
 
@@ -61,13 +61,13 @@ def pixels_of(colouring: Colouring) -> BandLayout:
 def require_form(
     form: BandLayout, folder: Path, paths: Sequence[str | Path], colouring: Colouring | None, counts: bool
 ) -> None:
-    """Raise FileError where bands that a store holds in a form are not enough for a render."""
+    """Raise FileError if the stored bands' layout lacks something that the render needs."""
     if form.kind != PIXELS:
         return
     fields = [str(path) for path in paths if not output.format_of(path).is_picture]
     if fields or counts or colouring is None:
         needs = f"{fields[0]} needs" if fields else "--json, --confirm and the digest need"
-        why = f"{folder} holds finished pixels without the counts that {needs}; leave that out, or delete the folder"
+        why = f"{folder} holds finished pixels but not the counts that {needs}; leave that out, or delete the folder"
         raise FileError(why, folder)
     if pixels_of(colouring) != form:
         given = json.loads(form.colouring)
@@ -77,7 +77,7 @@ def require_form(
 
 
 def picture_of(reader: BandReader, colouring: Colouring) -> Picture:
-    """Return the picture of bands, which hold its pixels or the results that it is painted from."""
+    """Return the picture of some bands, which hold either its pixels or the results to colour."""
     if reader.form.kind != PIXELS:
         return colouring.picture(reader)
     view, table = reader.job.view, colouring.palette.table() if colouring.indexed else None
@@ -86,6 +86,6 @@ def picture_of(reader: BandReader, colouring: Colouring) -> Picture:
 
 
 def painted(job: Job, results: Words, colouring: Colouring, watch: Stopwatch) -> Values:
-    """Return the pixels of a block's results, where the device does not make them."""
+    """Return the pixels of a block's results, coloured on the host."""
     with watch.of("colour"):
         return paint(job, values_of(job.planes, results, job.facts), colouring)

@@ -1,4 +1,4 @@
-"""`mandelcl.render`: a job in, its whole field and a report out."""
+"""`mandelcl.render`: compute a job's whole field in memory."""
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -24,7 +24,7 @@ from mandelcl.opencl.device import Device
 from mandelcl.rendering.session import Session, require_devices
 from mandelcl.rendering.waiting import begin_early
 
-_TILE = 256  # pixels a side of the tiles that `urgency` orders
+_TILE = 256  # side in pixels of the tiles that `urgency` orders
 
 
 def render(
@@ -37,16 +37,16 @@ def render(
     cancel: Token | None = None,
     urgency: Callable[[Block], float] | None = None,
 ) -> tuple[Field, Report]:
-    """Return the field of a job and a report of how it was computed; the whole field is in memory.
+    """Compute a job. Return its field, all in memory, and a report on the computation.
 
     `devices` is a Session, or what one is made from: SPECs as on the command line ("gpu", "0:0", or a list of them), or
     devices. By default it is the fastest device that passes its self-test. A single device works in this process.
-    Several share the picture, each in its own process; if one fails, only the blocks that it had are computed again,
-    and devices of a SPEC like "all" that cannot do the job are left out. `settings` change the speed, never a byte of
-    the field. `progress` is called after each block, `notice` with lines for the user. `urgency` gives tiles of the
-    picture their place in the order in which they are computed, least first. Setting `cancel`, a `threading.Event`,
-    ends the render with CancelledError. Raises DeviceError if no device can do the job, InvalidInputError for a job
-    that no number can hold.
+    Several share the picture, each in its own process; if one fails, only its current blocks are computed again.
+    Devices of a SPEC like "all" that cannot do the job are left out. `settings` change the speed, never a byte of the
+    field. `progress` is called after each block, `notice` with lines for the user. `urgency` maps tiles of the picture
+    to their priority; the tile with the smallest value is computed first. Set `cancel`, a `threading.Event`, to end the
+    render with CancelledError. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no
+    number can hold.
     """
     require_inputs(job, devices, settings)
     require_hooks(cancel, progress=progress, notice=notice, urgency=urgency)
@@ -58,14 +58,14 @@ def render(
 
 
 def require_inputs(job: Any, devices: Any, settings: Any = None) -> None:
-    """Raise InvalidInputError for values that are not of the types that `render` and `render_to` take."""
+    """Raise InvalidInputError for arguments of types that `render` and `render_to` do not take."""
     require_type(job, Job, "the job")
     require_type(settings, (Settings, NoneType), "the settings")
     require_devices(devices, (str, Device, Session))
 
 
 def require_hooks(cancel: object, **functions: object) -> None:
-    """Raise InvalidInputError where `cancel` cannot be asked or one of some functions not called; each may be None."""
+    """Raise InvalidInputError unless `cancel` has `is_set` and each function is callable. Each may be None."""
     if cancel is not None and not callable(getattr(cancel, "is_set", None)):
         raise InvalidInputError(f"cancel must be a threading.Event or the like, not {type(cancel).__name__}")
     for name, function in functions.items():
@@ -75,13 +75,13 @@ def require_hooks(cancel: object, **functions: object) -> None:
 def computed(
     work: Work, progress: ShowProgress | None, cancel: Token, urgency: Callable[[Block], float] | None
 ) -> tuple[Field, Report]:
-    """Return the field of some work, all of it in memory, and its report."""
+    """Run a work and return its field, all in memory, and its report."""
     job, view = work.job, work.job.view
     planes = allocate(job, work.lend)
     done = 0
 
     def place(block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
-        """Return the rows of the counts that are a block, where that is all that is kept."""
+        """Return the rows of the counts that a block covers, if counts are all that is kept."""
         rows = planes[COUNTS.name][np.newaxis, block.y : block.y + block.height]
         return rows if (rows.shape, rows.dtype) == (shape, dtype) else None
 
@@ -98,7 +98,7 @@ def computed(
 
 
 def _store(job: Job, planes: dict[str, Array], block: Block, results: Words) -> None:
-    """Derive the values of a block from its results, strip by strip, on several cores where it is large."""
+    """Derive the planes of a block from its results, strip by strip; large blocks use several cores."""
     rows, columns = strip_rows(block.width), slice(block.x, block.x + block.width)
 
     def derive(top: int) -> None:

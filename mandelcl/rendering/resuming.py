@@ -1,4 +1,4 @@
-"""What an earlier render left beside its outputs, whether it can be continued, and whether there is disk space."""
+"""Check what an earlier render left beside its outputs, whether it can be resumed, and the free disk space."""
 
 import math
 import os
@@ -16,12 +16,12 @@ from mandelcl.files.paths import one_line, target
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.store import DRAFT, BandStore
 
-_STORED_BYTES, _STORED_PLANE_BYTES = 1.0, 4.5  # a pixel's share of the store: its count, a further plane
+_STORED_BYTES, _STORED_PLANE_BYTES = 1.0, 4.5  # bytes per pixel in the store: its count, and each further plane
 
 
 @contextmanager
 def locked(stores: Sequence[BandStore]) -> Iterator[list[BandStore]]:
-    """Lock the stores for the body; afterwards those that hold bands stay, the others leave nothing behind."""
+    """Lock the stores during the body. Afterwards, stores with bands stay, and the others are removed."""
     with ExitStack() as stack:
         for store in stores:
             with one_line("cannot write", store.folder):
@@ -32,50 +32,52 @@ def locked(stores: Sequence[BandStore]) -> Iterator[list[BandStore]]:
 
 @contextmanager
 def claimed(stores: Sequence[BandStore], resume: bool) -> Iterator[Manifest | None]:
-    """Lock the stores for the body, which gets the manifest of a render to be continued (`left_behind`)."""
+    """Lock the stores during the body, and yield the manifest of a render to resume (see `left_behind`)."""
     with locked(stores):
         yield left_behind(stores, resume)
 
 
 def left_behind(stores: Sequence[BandStore], resume: bool) -> Manifest | None:
-    """Return the manifest of a render to be continued, from the first output's store, if there is one and `resume`.
+    """Return the manifest of a render to resume, from the first output's store, or None without `resume` or store.
 
-    Raises FileError rather than discard or mix up what an earlier render has done.
+    Raises FileError rather than discard or mix up the results of an earlier render.
     """
     manifests = [store.left_behind() for store in stores]
     for index, (store, manifest) in enumerate(zip(stores, manifests, strict=True)):
         if manifest is not None and (index or not resume):
-            hint = "name that output first, with --resume" if index else "go on with --resume"
-            raise FileError(f"{store.folder} holds a part of an earlier render: {hint}, or delete it", store.folder)
+            hint = (
+                "to continue it, name that output first and add --resume" if index else "to continue it, add --resume"
+            )
+            raise FileError(f"{store.folder} holds an unfinished render; {hint}, or delete the folder", store.folder)
     for store in stores:
         with one_line("cannot use", store.folder):
             store.sweep()
         draft = store.folder / DRAFT
         if os.path.lexists(draft):
-            raise FileError(f"{draft} is not mandelcl's; move it away, or choose another output", draft)
+            raise FileError(f"{draft} was not made by mandelcl; move it away, or choose another output", draft)
     return manifests[0]
 
 
 def adopt(job: Job, manifest: Manifest) -> Job:
-    """Return the job with what it leaves open resolved as in the store, its iteration limit among that.
+    """Return the job with everything it leaves open resolved as in the store, including its iteration limit.
 
     Raises FileError if the store belongs to another job.
     """
     same = job.resolved_like(manifest.job)
-    if same.algorithm == "escape":  # `strict` limits what border tracing may fill, so it means nothing here
+    if same.algorithm == "escape":  # `strict` only affects border tracing
         same = replace(same, strict=manifest.job.strict)
     if same != manifest.job:
         names = [field.name for field in fields(Job)]
         different = [name for name in names if getattr(same, name) != getattr(manifest.job, name)]
         raise FileError(
-            f"the unfinished render is another job's: its {' and '.join(different)} differ; give the same options, "
+            f"the unfinished render differs in {' and '.join(different)}; give the same options, "
             "or delete its .part folder"
         )
     return same
 
 
 def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: bool) -> None:
-    """Raise FileError if the disks lack the space that outputs and store are likely to need."""
+    """Raise FileError if a disk lacks the space that the outputs and the store are likely to need."""
     needed: dict[int, tuple[float, Path]] = {}
     for index, path in enumerate(paths):
         kind, folder = output.format_of(path), target(path).parent
@@ -89,14 +91,14 @@ def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: 
         free = shutil.disk_usage(folder).free
         if size > free:
             raise FileError(
-                f"{folder} has {_shown(free)} free, and {job.view.width}x{job.view.height} may need "
+                f"{folder} has only {_shown(free)} free, but a picture of {job.view.width}x{job.view.height} may need "
                 f"{_shown(size)} there; choose another disk or a smaller size",
                 folder,
             )
 
 
 def _shown(size: float) -> str:
-    """Return a number of bytes in a unit that suits it."""
+    """Return a number of bytes as text, in a fitting unit."""
     for name, unit in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size >= unit:
             return f"{size / unit:.1f} {name}"

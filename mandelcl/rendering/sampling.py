@@ -1,10 +1,11 @@
-"""Several samples a pixel: the same lattice, shifted by parts of a pixel, each coloured, and averaged as light.
+"""Several samples per pixel: the lattice is shifted by fractions of a pixel, and the colours are averaged as light.
 
-A band's samples are computed one after the other and added up at once, so none is kept, in memory or in a store: there
-bands are finished pixels. A field has one sample a pixel, so another palette takes the samples again.
+A band's samples are computed one after the other and summed at once, so none is kept in memory or in a store: the
+bands there are finished pixels. A field has one sample per pixel, so another palette needs the samples to be computed
+again.
 
-Where each pixel has as many as it needs, its first sample is compared with those of its neighbours, and the further
-ones are computed of the pixels alone that need them.
+With `--samples auto`, the first sample of each pixel is compared with those of its neighbours, and only the pixels that
+need more samples get them.
 """
 
 import hashlib
@@ -39,37 +40,39 @@ _BAND_PIXELS = 1 << 21
 
 
 def require_sampled(paths: Sequence[str | Path], job: Job, colouring: Colouring, counts: bool) -> None:
-    """Raise InvalidInputError for a render that needs the counts of pixels, where there are several of each."""
+    """Raise InvalidInputError for a render that needs counts while each pixel has several samples."""
     if colouring.samples == 1:
         return
     fields = [str(path) for path in paths if not output.format_of(path).is_picture]
     certified = "a proof of the counts" if CERTIFIED.name in job.planes else ""
     needs = f"{fields[0]}" if fields else certified or ("--confirm or a digest" if counts else "")
     if needs:
-        raise InvalidInputError(f"a pixel of several samples has no count of its own; leave {needs} out, or --samples")
+        raise InvalidInputError(f"a pixel with several samples has no single count; leave out {needs} or --samples")
 
 
 def finest(job: Job, colouring: Colouring | None) -> Job:
-    """Return the job whose pixels are as near to one another as the samples of a pixel are."""
+    """Return the job whose pixels are as close together as the samples of a pixel."""
     bits = 0 if colouring is None else bits_of(most_of(colouring.samples))
     return replace(job, view=job.view.finer(1 << bits)) if bits else job
 
 
 def resolving(job: Job, fine: Job, session: Session, self_test: bool, notice: Callable[[str], None]) -> Job:
-    """Return a job in the method and the number that a finer one takes on the devices of a session."""
-    resolved, warnings = session.resolved(replace(fine, algorithm="escape"), self_test)  # the job's is open still
+    """Return a job with the method and the number to which a finer job resolves on a session's devices."""
+    resolved, warnings = session.resolved(
+        replace(fine, algorithm="escape"), self_test
+    )  # the job's own algorithm is not resolved yet
     for warning in warnings:
         notice(warning)
     return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding)
 
 
 class _ExcludedError(Exception):
-    """A worker was found wrong. Its samples are in sums, which cannot be corrected, so bands are computed again."""
+    """A worker returned wrong results. Sums cannot be corrected, so the bands with its samples are recomputed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A band that was yielded: a digest of its pixels, the totals and the number of its samples, and its revision."""
+    """A yielded band: the digest of its pixels, its totals, its number of samples, and its revision."""
 
     digest: bytes
     totals: Totals
@@ -78,10 +81,10 @@ class _Made:
 
 
 class SampledWork(WorkStage):
-    """The pixels of a picture of several samples each (a `Work`), whose samples another work computes.
+    """The pixels of a picture with several samples each (a `Work`). Another work computes the samples.
 
-    `show` is told how far a band is. Results are bands of finished pixels. Where a worker of the other work is found
-    wrong, all bands that it may have had a part in are computed again, and yielded again if they have changed.
+    `show` gets the progress within a band. The results are bands of finished pixels. If a worker of the other work is
+    found to be wrong, all bands in which it may have had a part are recomputed, and yielded again if they changed.
     """
 
     def __init__(self, work: Work, colouring: Colouring, show: ShowProgress | None = None) -> None:
@@ -101,14 +104,14 @@ class SampledWork(WorkStage):
 
     @property
     def seconds(self) -> float:
-        """Seconds since it began, or was last reset; the work is reset for each band."""
+        """Seconds since the start or the last reset. The inner work is reset for each band."""
         return time.perf_counter() - self._started
 
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
     ) -> Results:
         """Yield bands with their pixels, as they finish."""
-        del place  # results are made here
+        del place  # the results are arrays of this stage
         self.log.begin()
         for band in BlockQueue(bands, lambda band: iter((band,)), room):
             yield from self._finished(band, cancel)
@@ -116,7 +119,7 @@ class SampledWork(WorkStage):
                 yield from self._finished(min(self.log.suspect, key=lambda block: block.y), cancel)
 
     def _finished(self, band: Block, cancel: Token) -> Iterator[Finished]:
-        """Yield a band, unless its pixels are those that it had before."""
+        """Yield a band, unless its pixels have not changed."""
         before = self._made.pop(band, None)
         if before is not None:
             self._pixels -= band.pixels
@@ -141,7 +144,7 @@ class SampledWork(WorkStage):
             yield Finished(band, pixels, revision)
 
     def _averaged(self, band: Block, cancel: Token) -> Pixels:
-        """Return the pixels of a band; raises _ExcludedError where a worker was found wrong."""
+        """Return the pixels of a band. Raises _ExcludedError if a worker was found to be wrong."""
         if self._colouring.samples == AUTO:
             return self._decided(band, cancel)
         averages = Averages(self.job, self._colouring, band)
@@ -163,7 +166,7 @@ class SampledWork(WorkStage):
         self._note(band.pixels)
 
     def _decided(self, band: Block, cancel: Token) -> Pixels:
-        """Return the pixels of a band, of each of which as many samples are computed as it needs."""
+        """Return the pixels of a band, after computing as many samples as each pixel needs."""
         first = self._first(band, cancel)
         with self.watch.of("colour"):
             undecided = first.undecided()
@@ -183,7 +186,7 @@ class SampledWork(WorkStage):
             return first.pixels(self.job, undecided)
 
     def _first(self, band: Block, cancel: Token) -> FirstSamples:
-        """Compute the first sample of each pixel of a band, and of its neighbours."""
+        """Compute the first sample of a band's pixels and of their neighbours."""
         view, first = self.job.view, FirstSamples(self._colouring, band)
         job = self.job.at(view.part(-1, -1, view.width + 2, view.height + 2))
         wider = Block(0, band.y, band.width + 2, band.height + 2)
@@ -199,7 +202,7 @@ class SampledWork(WorkStage):
         if isinstance(self._work, Computation) and job.algorithm == "escape":
             self._work.reset(job)
             return self._work.run_listed(band, indices, cancel)
-        # Several devices take whole blocks.
+        # Several devices can only compute whole blocks.
         whole = np.empty((job.words, band.height, band.width), np.uint32)
         for block, results, _ in self._results(job, band, cancel):
             top = block.y - band.y
@@ -207,18 +210,18 @@ class SampledWork(WorkStage):
         return np.ascontiguousarray(whole.reshape(job.words, -1)[:, indices])
 
     def _results(self, job: Job, band: Block, cancel: Token) -> Results:
-        """Yield the blocks of a band of a job, each once; raises _ExcludedError where a worker was found wrong."""
+        """Yield each block of a band once. Raises _ExcludedError if a worker was found to be wrong."""
         self._work.reset(job)
         for finished in self._work.run([band], cancel=cancel):
             if finished.revision:
                 raise _ExcludedError
             yield finished
-        # It may have delivered none of this run, but some of those before.
+        # That worker may have computed blocks of earlier runs, even if none of this one.
         if self._work.log.workers_excluded:
             raise _ExcludedError
 
     def _note(self, samples: int) -> None:
-        """Take over what the work has noted of samples."""
+        """Add the inner work's log of some samples to this one's."""
         theirs, log = self._work.log, self.log
         log.seconds += theirs.seconds
         log.kernel_seconds += theirs.kernel_seconds
@@ -228,7 +231,7 @@ class SampledWork(WorkStage):
         self._samples += samples
 
     def _tell(self, more: int) -> None:
-        """Say how many pixels are done, and `more`."""
+        """Report the number of finished pixels plus `more`."""
         if self._show is not None:
             auto = self._colouring.samples == AUTO
             done = self._pixels + more // 2 if auto else self._samples // self._most
@@ -236,7 +239,7 @@ class SampledWork(WorkStage):
             self._show(Progress(done, self.job.view.pixels, iterations, self.seconds, self.name))
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
-        """Return the report of what has been done so far, in which the counts of all samples are summed up."""
+        """Return the report on the work so far. Its totals include the counts of all samples."""
         self._work.log = self.log
         report = self._work.report(counts_sha256, stages | self.watch.seconds)
         mean = self._samples / self._pixels if self._pixels else 0.0

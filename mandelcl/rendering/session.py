@@ -1,4 +1,4 @@
-"""Devices held open: contexts, programs, rates and memory that serve one job after the other."""
+"""Sessions: devices whose contexts, programs, rates and memory are kept for several jobs."""
 
 import os
 import weakref
@@ -23,7 +23,7 @@ from mandelcl.files import cache
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.waiting import ExactCounts, await_host
 
-if TYPE_CHECKING:  # loaded where they are needed: most processes do one job on one device
+if TYPE_CHECKING:  # imported where needed: most processes do one job on one device
     from distributed import Client
 
     from mandelcl.crew.crew import Crew
@@ -34,12 +34,12 @@ _MOST_CHOICES = 256
 
 
 def _silent(_line: str) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 @dataclass(slots=True)
 class _Teller:
-    """Who is told of faults: a crew, which outlives no session, knows this and not the session."""
+    """The receiver of fault reports. A crew refers to this object rather than to the session that owns it."""
 
     notice: Notice = _silent
 
@@ -48,22 +48,22 @@ class _Teller:
 
 
 def require_devices(devices: Any, kinds: tuple[type, ...]) -> None:
-    """Raise InvalidInputError for devices that are not of these kinds, one or several."""
+    """Raise InvalidInputError unless `devices` is one object of these types, or a sequence of them."""
     several = isinstance(devices, Collection) and not isinstance(devices, str)
     for device in devices if several else [devices]:
         require_type(device, kinds, "a device")
 
 
 class Session:
-    """Devices for several jobs: what they have built, measured and allocated is kept until `close`.
+    """Devices for several jobs: everything built, measured and allocated is kept until `close`.
 
-    `devices` are SPECs as on the command line ("gpu", "0:0", or a list of them), or devices. Several share each
-    picture, every one in its own process, which is kept, too. Without any, the fastest device is chosen for each job.
-    With a `cluster`, pictures are computed by the workers of that: a `distributed.Client`, which stays the caller's,
-    the address of a scheduler ("tcp://host:8786"), or "local:N" for N workers on this machine, where the SPECs say for
-    which devices. `cluster_wait` is for how many seconds a cluster may be without a worker. A session does one job at a
-    time. It is a context manager; close it in the end. It belongs to the process that made it, not to those forked from
-    that.
+    `devices` are SPECs as on the command line ("gpu", "0:0", or a list of them), or devices. Several devices share each
+    picture, each in its own process, which is kept, too. By default, the fastest device is chosen for each job. With a
+    `cluster`, its workers compute the pictures. `cluster` is a `distributed.Client`, which you close yourself, the
+    address of a scheduler ("tcp://host:8786"), or "local:N" for N workers on this machine, to which the SPECs are
+    assigned. `cluster_wait` is the number of seconds to wait while the cluster has no worker. A session does one job at
+    a
+    time. Use it as a context manager, or call `close`. Only the process that made it can use it, not a forked one.
 
         with mandelcl.Session("gpu") as session:
             for view in views:
@@ -88,7 +88,7 @@ class Session:
         self._shared = len(selected) > 1
         self._device_pool: dict[str, DevicePool] = {}
         self._host_pools: dict[str, HostPool] = {}
-        self._choices: dict[tuple[Job, bool], choose.Choice] = {}  # for resolved jobs that are to be begun
+        self._choices: dict[tuple[Job, bool], choose.Choice] = {}  # for resolved jobs that have not begun yet
         self._crew: Crew | None = None
         self._crew_of: tuple[object, ...] = ()
         self._dropped: weakref.finalize[..., Session] | None = None
@@ -112,13 +112,13 @@ class Session:
 
     @property
     def has_processes(self) -> bool:
-        """Whether other processes than this one compute the pictures."""
+        """Whether other processes compute the pictures."""
         return self._shared or self._cluster is not None
 
     def close(self) -> None:
-        """Release all memory on the devices, and end the processes; the session does no more jobs."""
+        """Release all memory on the devices and end the processes. The session cannot be used afterwards."""
         if os.getpid() != self._process:
-            return  # what there is belongs to the process that this one was forked from
+            return  # everything belongs to the parent of this forked process
         self._closed = True
         self._device_pool.clear()
         for host_pool in self._host_pools.values():
@@ -137,19 +137,17 @@ class Session:
             self._crew = None
 
     def _keep(self, crew: "Crew", crew_of: tuple[object, ...]) -> None:
-        """Keep a crew for further jobs of its kind; it ends with the session, even if nobody closes that."""
+        """Keep a crew for further jobs of its kind. It ends with the session, even if that is never closed."""
         self._crew, self._crew_of = crew, crew_of
         self._dropped = weakref.finalize(self, _end, crew, self._process)
         self._dropped.atexit = False
 
     def _require_open(self) -> None:
-        """Raise InvalidInputError where the session is closed, or another process's."""
+        """Raise InvalidInputError if the session is closed or belongs to another process."""
         if self._closed:
             raise InvalidInputError("the session is closed; make a new one")
         if os.getpid() != self._process:
-            raise InvalidInputError(
-                "the session belongs to the process that this one was forked from; make one of its own here"
-            )
+            raise InvalidInputError("the session belongs to the parent of this forked process; make a new session here")
 
     def begin(
         self,
@@ -159,12 +157,14 @@ class Session:
         progress: ShowProgress | None = None,
         cancel: Token = NEVER,
     ) -> Work:
-        """Return the work on a job, resolved and begun: on one device, or shared by several.
+        """Resolve a job and begin the work on it, on one device or shared by several. Return the work.
 
-        It ends the work begun before. `notice` is called with lines for the user, and `progress` while the job's
-        reference orbit is computed, which `cancel` ends with CancelledError, and while counts are proved, from any
-        thread. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no number can hold,
-        or settings that several devices cannot share.
+        This ends any earlier work. `notice` is called with lines for the user. `progress` is called while the job's
+        reference orbit is computed (set `cancel` to end this with CancelledError) and, from any thread, while counts
+        are
+        proved. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no number can hold,
+        or
+        for settings that several devices cannot share.
         """
         self._require_open()
         settings = settings or Settings()
@@ -192,9 +192,9 @@ class Session:
         return work
 
     def resolved(self, job: Job, self_test: bool = True) -> tuple[Job, tuple[str, ...]]:
-        """Return a job resolved for the devices, and warnings; raises as `begin` does. Nothing is begun.
+        """Return a job resolved for the devices, and warnings. Raises the same errors as `begin`; begins no work.
 
-        What has been chosen for it is remembered for when it is begun.
+        The choice of a device is kept for a later `begin`.
         """
         self._require_open()
         job = self.limited(job, Settings(self_test=self_test))
@@ -220,10 +220,10 @@ class Session:
         progress: ShowProgress | None = None,
         cancel: Token = NEVER,
     ) -> Job:
-        """Return a job with its automatic iteration limit decided, by a survey of its view; others as they are.
+        """Return a job with its automatic iteration limit resolved by a survey of its view; other jobs are unchanged.
 
-        `notice` is called with lines for the user, and `progress` while a reference orbit is computed. Raises what
-        `begin` does.
+        `notice` is called with lines for the user, and `progress` while a reference orbit is computed. Raises the same
+        errors as `begin`.
         """
         self._require_open()
         if not job.auto_iterations:
@@ -251,12 +251,12 @@ class Session:
         return Computation(choice, settings, device_pool=device_pool, host_pool=host_pool)
 
     def _share(self, job: Job, settings: Settings, wait: Callable[[Job], None]) -> tuple[Work, choose.Choice]:
-        """Return the work of several devices, and the choice of one of them."""
+        """Return a work shared by several devices, and the choice of one of them."""
         _require_shareable(settings, f"{len(self.devices)}")
         choices, notes = choose.several(job, self.devices, settings.self_test, self._required_specs)
         for note in notes:
             self._teller.tell(note)
-        wait(choices[0].job)  # on disk, the reference serves each device's process
+        wait(choices[0].job)  # each device's process reads the reference from disk
         if len(choices) == 1:
             return self._computation(choices[0], settings), choices[0]
         resolved = choices[0].job
@@ -278,7 +278,7 @@ class Session:
         return crew, choices[0]
 
     def _distribute(self, cluster: "Connection", job: Job, settings: Settings, wait: Callable[[Job], None]) -> "Crew":
-        """Return the work of a cluster, which keeps its workers for jobs of one kind."""
+        """Return the work of a cluster. It keeps its workers for further jobs of the same kind."""
         _require_shareable(settings, "the workers of a cluster")
         from mandelcl.crew.dask.work import cluster_work, taken_over
 
@@ -290,7 +290,7 @@ class Session:
 
 
 def _end(crew: "Crew", process: int) -> None:
-    """End a crew whose session is gone, in the process that it belongs to."""
+    """End a crew whose session is gone, but only in the process that owns it."""
     if os.getpid() == process:
         crew.close()
 
@@ -304,7 +304,7 @@ def _connected(cluster: "Client | str", devices: choose.DeviceSelection, wait: f
 
 
 def _require_shareable(settings: Settings, who: str) -> None:
-    """Raise InvalidInputError if a setting is for a single device only."""
+    """Raise InvalidInputError for settings that need a single device."""
     for what, value in (("blocks", settings.blocks), ("variants", settings.variant), ("rectangles", settings.watch)):
         if value is not None:
-            raise InvalidInputError(f"{what} need a single device, and {who} are to share the picture; name one")
+            raise InvalidInputError(f"{what} need a single device, but {who} share the picture; name one device")

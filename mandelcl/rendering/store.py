@@ -1,9 +1,10 @@
 """Finished bands on disk, so that a render that was stopped can continue.
 
-A store is a folder: a manifest that says which job it belongs to, what is kept of a pixel and how the picture is cut,
-and a compressed file for each band. Its head has a checksum over the manifest and the table of its frames, which has
-theirs. A file is written under another name and renamed, so it is complete, or was damaged later or by a power cut,
-which the checksums show. The lock is the operating system's and ends with the process.
+A store is a folder. It has a manifest, which names its job, the layout of its bands and how the picture is cut, and one
+compressed file per band. The head of a band has a checksum over the manifest and the table of the band's frames, and
+that table has the frames' checksums. A file is written under a temporary name and renamed, so it is complete unless it
+was damaged later or by a power cut, which the checksums detect. The lock is the operating system's and ends with the
+process.
 """
 
 import hashlib
@@ -35,22 +36,22 @@ _DRAFT = re.compile(rf"{DRAFT}|(manifest\.json|band-\d{{7}})\{NEW}")
 _MAGIC = b"mandelcl band 2\n"
 _LONGEST_MANIFEST = 1 << 20
 _LONGEST_FACTS = 1 << 12
-_HEAD = struct.Struct(f"<{len(_MAGIC)}s{DIGEST_BYTES}sI")  # the last: the bytes of the facts
+_HEAD = struct.Struct(f"<{len(_MAGIC)}s{DIGEST_BYTES}sI")  # the last field: the length of the facts in bytes
 _NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 
 
 def own(names: list[str]) -> list[str]:
-    """Return those of some names that only a store gives."""
+    """Return those names that only a store uses."""
     return [name for name in names if _BAND.fullmatch(name) or _DRAFT.fullmatch(name)]
 
 
 def is_band(path: Path) -> bool:
-    """Whether a path is a band that a store made."""
+    """Return whether a path is a store's band."""
     return bool(_BAND.fullmatch(path.name)) and not _is_folder(path)
 
 
 def is_draft(path: Path) -> bool:
-    """Whether a path is a draft that a store made: a file, or the folder of a Deep Zoom picture."""
+    """Return whether a path is a store's tempfile: a file, or the folder of a Deep Zoom picture."""
     if _is_folder(path):
         return path.name == DRAFT and deepzoom.is_draft(path)
     return bool(_DRAFT.fullmatch(path.name))
@@ -61,9 +62,9 @@ def _is_folder(path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, where it is there, or a folder and all that is in it."""
+    """Remove a file if it exists, or a folder with all its contents."""
     if _is_folder(path):
-        import shutil  # only Deep Zoom's drafts are folders
+        import shutil  # only Deep Zoom's tempfiles are folders
 
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -71,37 +72,37 @@ def remove(path: Path) -> None:
 
 
 class Band(NamedTuple):
-    """A band's values, and the facts of it that were kept with them."""
+    """A band's values, and the facts that were stored with them."""
 
     values: Values
     facts: Mapping[str, Any]
 
 
 class BandStore:
-    """The folder of one output, `FILE.part`, locked by this process: drafts and, once begun, finished bands."""
+    """The folder `FILE.part` of one output, locked by this process, with its tempfiles and finished bands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest: Manifest | None = None
-        self.keeps_draft = False  # a finished draft that could not be put in place
+        self.keeps_draft = False  # a finished tempfile that could not be renamed to its final name
         self._lock: FolderLock | None = None
 
     def lock(self) -> None:
-        """Create and lock the folder; raises FileError if another process has locked it, or it is not mandelcl's."""
-        in_use = f"{self.folder} is in use: another mandelcl is drawing the same file"
+        """Create and lock the folder. Raises FileError if another process has locked it, or if it is not a store."""
+        in_use = f"{self.folder} is in use: another mandelcl process is drawing the same file"
         otherwise = "move it away, or choose another output"
         self._lock = FolderLock.acquire(self.folder, self._refuse_strangers, in_use, otherwise)
 
     def _refuse_strangers(self) -> None:
-        """Raise FileError for files with a store's names in a folder that has neither lock nor manifest."""
+        """Raise FileError if a folder without lock and manifest has files with a store's names."""
         names = sorted(path.name for path in self.folder.iterdir())
         strangers = own(names)
         if strangers and not {LOCK, MANIFEST} & set(names):
             stranger = self.folder / strangers[0]
-            raise FileError(f"{stranger} is not mandelcl's; move it away, or choose another output", stranger)
+            raise FileError(f"{stranger} was not made by mandelcl; move it away, or choose another output", stranger)
 
     def read_manifest(self) -> Manifest | None:
-        """Return the manifest in the folder; None if there is none. Raises FileError for a damaged one."""
+        """Return the manifest in the folder, or None if there is none. Raises FileError if it is damaged."""
         path = self.folder / MANIFEST
         if not path.exists():
             return None
@@ -110,22 +111,22 @@ class BandStore:
                 text = read_bounded(path, _LONGEST_MANIFEST).decode()
             return Manifest.parse(text)
         except OtherVersionError as error:
-            why = f"another mandelcl left {self.folder} ({error}): go on with that one, or delete the folder"
+            why = f"another version of mandelcl made {self.folder} ({error}); continue with that, or delete the folder"
             raise FileError(why, path) from error
         except ValueError as error:  # UnicodeDecodeError is one, too
-            why = f"{path} is damaged ({error}), so nothing here can be used; delete {self.folder}"
+            why = f"{path} is damaged ({error}), so the render cannot continue; delete {self.folder}"
             raise FileError(why, path) from error
 
     def begin(self, manifest: Manifest) -> None:
         """Write the manifest, unless there is one already."""
-        self.manifest = manifest = replace(manifest, origin=manifest.text())  # which each band's checksum takes
+        self.manifest = manifest = replace(manifest, origin=manifest.text())  # each band's checksum includes it
         if not (self.folder / MANIFEST).exists():
             self._write(MANIFEST, [manifest.text().encode()], flush=True)
 
     def verified(self, check: Callable[[Band], object] | None = None) -> Iterator[tuple[int, bool]]:
-        """Yield the number of each band that has a file, and whether the file is intact; damaged ones are removed.
+        """Yield the number of each band that has a file, and whether the file is intact. Damaged files are removed.
 
-        A band for which `check` raises ValueError is damaged, too.
+        A band for which `check` raises ValueError counts as damaged, too.
         """
         for band in range(self._require_manifest().bands):
             if not self._path(band).exists():
@@ -141,7 +142,7 @@ class BandStore:
                 yield band, False
 
     def left_behind(self) -> Manifest | None:
-        """Return the manifest of bands that an earlier render has kept; one without bands is nothing, and removed."""
+        """Return the manifest of an earlier render's bands. A manifest without bands is removed, and None returned."""
         manifest = self.read_manifest()
         if manifest is None or self.band_count():
             return manifest
@@ -150,28 +151,28 @@ class BandStore:
         return None
 
     def band_count(self) -> int:
-        """Return how many bands have files."""
+        """Return the number of bands that have files."""
         return sum(map(is_band, self.folder.iterdir()))
 
     def write(self, band: int, values: Values, facts: Mapping[str, Any] = _NO_FACTS) -> None:
-        """Put a band's values into the store, and what JSON can hold of facts about it, some 4000 bytes at most."""
+        """Write a band's values to the store, with facts about it as JSON, of about 4000 bytes at most."""
         manifest = self._require_manifest()
         if (values.shape, values.dtype) != (manifest.shape(band), manifest.form.dtype):
-            raise ValueError(f"a band of {values.dtype} {values.shape} is not of the store's form")
+            raise ValueError(f"a band of {values.dtype} {values.shape} does not have the store's layout")
         table, frames = packing.pack(values, manifest.form)
         text = json.dumps(dict(facts)).encode()
         if len(text) > _LONGEST_FACTS:
             raise ValueError(f"facts of {len(text)} bytes")
         digest = self._digest(band, text, table)
         parts = [_HEAD.pack(_MAGIC, digest, len(text)), text, table, *frames]
-        self._write(BAND.format(band), parts, flush=False)  # what a power cut takes of it, its checksums tell
+        self._write(BAND.format(band), parts, flush=False)  # after a power cut, the checksums detect what is missing
 
     def drop(self, band: int) -> None:
-        """Remove a band, where it is there."""
+        """Remove a band if it exists."""
         remove(self._path(band))
 
     def read(self, band: int) -> Band:
-        """Return a band; raises FileError if its file is damaged or belongs to another store."""
+        """Return a band. Raises FileError if its file is damaged or belongs to another store."""
         manifest, path = self._require_manifest(), self._path(band)
         rows, columns = manifest.rows(band), manifest.job.view.width
         table_bytes = packing.TABLE_ENTRY_BYTES * packing.entries(manifest.form, rows, columns)
@@ -193,37 +194,37 @@ class BandStore:
             raise FileError(f"{path} is damaged", path) from error
 
     def remove(self) -> None:
-        """Remove the store's files and nothing else, the folder if that leaves it empty, and the lock."""
+        """Remove the store's own files and the lock, and also the folder if it is then empty."""
         if self._lock is None or not self._lock.held:
             return
-        # The manifest goes last: bands without one belong to no job, and are swept away.
+        # The manifest goes last: bands without a manifest belong to no job, and `sweep` removes them.
         names = [path for path in self._entries() if is_band(path) or is_draft(path)]
         for path in (*names, self.folder / MANIFEST):
             remove(path)
         try:
             self._lock.remove()
         finally:
-            with suppress(OSError):  # somebody else's file is in it
+            with suppress(OSError):  # the folder has a file that is not the store's
                 self.folder.rmdir()
 
     def sweep(self) -> None:
-        """Remove drafts that an earlier process left, and bands without a manifest; the caller holds the lock."""
+        """Remove tempfiles of earlier processes, and bands without a manifest. The caller holds the lock."""
         orphans = not (self.folder / MANIFEST).exists()
         for path in self._entries():
             if is_draft(path) or (orphans and is_band(path)):
                 remove(path)
 
     def _entries(self) -> list[Path]:
-        """Return what is in the folder; what this process may have put there, where the folder cannot be read."""
+        """Return the folder's entries; if it cannot be read, those that this process may have created."""
         try:
             return list(self.folder.iterdir())
-        except OSError:  # no descriptor is left for it
+        except OSError:  # no file descriptor is left
             bands = [BAND.format(band) for band in range(self.manifest.bands)] if self.manifest else []
             mine = (DRAFT, *(f"{name}{NEW}" for name in (MANIFEST, *bands)), *bands)
             return [self.folder / name for name in mine if os.path.lexists(self.folder / name)]
 
     def release(self) -> None:
-        """Release the lock; drafts are removed, unless one is to be kept, and so is a folder without bands."""
+        """Release the lock. Tempfiles are removed, unless `keeps_draft` is set, and so is a folder without bands."""
         if self._lock is None or not self._lock.held:
             return
         if self.keeps_draft:
@@ -243,16 +244,16 @@ class BandStore:
         return self.folder / BAND.format(band)
 
     def _digest(self, band: int, facts: bytes, table: bytes | memoryview) -> bytes:
-        """Return what binds a band's file to its place, to the manifest and to what the file holds."""
+        """Return a digest that binds a band's file to its position, to the manifest and to its contents."""
         digest = hashlib.blake2b(f"{band}\n{self._require_manifest().text()}".encode(), digest_size=DIGEST_BYTES)
         for part in (_HEAD.pack(_MAGIC, b"", len(facts)), facts, table):
             digest.update(part)
         return digest.digest()
 
     def _write(self, name: str, parts: list[bytes], flush: bool) -> None:
-        """Write a file that exists completely or not at all, whenever the process stops.
+        """Write a file atomically: it exists completely or not at all, whenever the process stops.
 
-        With `flush` that holds when the machine stops, too.
+        With `flush` this also holds if the machine stops.
         """
         draft = self.folder / f"{name}{NEW}"
         try:

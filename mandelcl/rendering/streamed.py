@@ -1,4 +1,4 @@
-"""A render in progress: bands are computed, kept and written by threads of their own, and put in place at the end."""
+"""A render in progress: separate threads compute, store and write the bands; at the end the outputs are renamed."""
 
 import hashlib
 import threading
@@ -36,16 +36,16 @@ from mandelcl.rendering.store import DRAFT, Band, BandStore
 
 _WAIT_S = 0.1
 _STORE_THREADS = 2
-_FAREWELL_S = 0.4  # for finished bands to reach the store after an interrupt, which should end within a second
+_FAREWELL_S = 0.4  # after an interrupt, for finished bands to reach the store; the process should end within a second
 
 
 def _totals_of_pixels(band: Band) -> Totals:
-    """Return the totals that are kept with pixels; raises ValueError where they are none."""
+    """Return the totals stored with a band of pixels. Raises ValueError if they are invalid."""
     return Totals.parse(band.facts)
 
 
 class _Stop:
-    """The token of a render: set when the caller cancels it, or one of its threads has failed."""
+    """The cancel token of a render: set when the caller cancels it, or when one of its threads has failed."""
 
     def __init__(self, bands: Bands, cancel: Token) -> None:
         self._bands, self._cancel = bands, cancel
@@ -79,10 +79,10 @@ class Streamed:
         self.bands = Bands(work.job, manifest.band_rows, memory, self._load, manifest.form)
         self._pixels = manifest.form.kind == PIXELS
         self._colouring = colouring
-        self._convert: Convert | None = None  # the work yields what a new render keeps
-        self._totals: dict[int, Totals] = {}  # of bands that are not stored yet
-        self._stale: set[int] = set()  # bands of which a block was corrected after somebody had read them
-        self._loaded = Totals()  # of bands that an earlier process computed
+        self._convert: Convert | None = None  # None: the work yields the bands' layout
+        self._totals: dict[int, Totals] = {}  # totals of bands that are not stored yet
+        self._stale: set[int] = set()  # bands with a block that was corrected after a reader had read it
+        self._loaded = Totals()  # totals of bands that an earlier process computed
         self._loading = threading.Lock()
         self._see = see
         self._digest = hashlib.sha256() if digest else None
@@ -94,11 +94,11 @@ class Streamed:
 
     @property
     def indexed(self) -> bool:
-        """Whether pictures have a table of colours."""
+        """Whether the pictures have a colour table."""
         return any(picture is not None and picture.table is not None for picture in self._pictures)
 
     def resume(self, notice: Callable[[str], None]) -> None:
-        """Take over what the store holds, after verifying every byte of it."""
+        """Take over the store's bands, after verifying every byte of them."""
         store = self.stores[0]
         self._convert = converter(self.work, self.manifest.form, self._colouring, self.watch)
         with one_line("cannot continue", store.folder):
@@ -107,11 +107,11 @@ class Streamed:
         self.bands.stored.update(band for band, whole in bands if whole)
         self.bands.keep = self._keep
         damaged = sum(not whole for _, whole in bands)
-        again = f"; {damaged} damaged and computed again" if damaged else ""
-        notice(f"going on with {len(self.bands.stored)} of {self.manifest.bands} bands in {store.folder}{again}")
+        again = f"; {damaged} damaged bands are computed again" if damaged else ""
+        notice(f"resuming with {len(self.bands.stored)} of {self.manifest.bands} bands from {store.folder}{again}")
 
     def run(self, progress: ShowProgress, cancel: Token, store_after: float) -> Report:
-        """Compute what is missing, write everything, put it in place."""
+        """Compute the missing bands, write the outputs, and rename them to their final names."""
         stop = _Stop(self.bands, cancel)
         self.bands.check = lambda: stop_if(stop)
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
@@ -143,13 +143,13 @@ class Streamed:
         return report
 
     def _suspects(self) -> list[int]:
-        """Return the bands with results that turned out to be wrong, or may be."""
+        """Return the bands whose results are wrong or suspect."""
         rows = self.bands.band_rows
         touched = (range(block.y // rows, -(-(block.y + block.height) // rows)) for block in self.work.log.suspect)
         return sorted(self._stale.union(*touched))
 
     def _drop_suspects(self) -> None:
-        """Have the store keep nothing that may be wrong."""
+        """Remove suspect bands from the store."""
         store = self.stores[0]
         if store.manifest is not None:
             with one_line("cannot write to", store.folder):
@@ -157,15 +157,15 @@ class Streamed:
                     store.drop(band)
 
     def _note_certified(self, report: Report) -> None:
-        """Say in each output that can say it what share of the counts is certified."""
+        """Write the share of certified counts into each output whose format has a field for it."""
         if report.certified is not None:
             for path, store in zip(self.paths, self.stores, strict=True):
                 output.note(path, store.folder / DRAFT, {output.CERTIFIED_KEY: f"{report.certified.share:.6f}"})
 
     def _put_in_place(self) -> None:
-        """Replace the outputs by their drafts, after checking that all can be replaced.
+        """Rename the tempfiles to the outputs, after checking that all outputs can be replaced.
 
-        Raises FileError if one cannot, or if replacing fails; the drafts of those that are not replaced are kept.
+        Raises FileError if one cannot, or if renaming fails. The tempfiles of outputs that were not replaced are kept.
         """
         waiting = list(zip(self.paths, self.stores, strict=True))
         try:
@@ -179,17 +179,17 @@ class Streamed:
             for _, store in waiting:
                 store.keeps_draft = True
             drafts = ", ".join(str(store.folder / DRAFT) for _, store in waiting)
-            remark(error, f"finished, and kept until the next render: {drafts}")
+            remark(error, f"finished, but kept under temporary names until the next render: {drafts}")
             raise
 
     def _explain(self, failure: BaseException) -> None:
-        """Add to a failure's message how much is kept."""
+        """Add to a failure's message how many bands are kept."""
         store = self.stores[0]
         if store.manifest is None or not isinstance(failure, MandelclError | CancelledError):
             return
         if kept := store.band_count():
             bands = f"{kept} of {self.manifest.bands} bands"
-            remark(failure, f"{bands} are kept in {store.folder}: go on with --resume")
+            remark(failure, f"{bands} are kept in {store.folder}; to continue, add --resume")
 
     def _compute(self, progress: ShowProgress, stop: Token, store_after: float) -> None:
         work, bands = self.work, self.bands
@@ -214,7 +214,7 @@ class Streamed:
                 bands.keep_from_now(self._keep)
         if wrong := len(self._suspects()):
             raise DeviceError(
-                f"{wrong} of {self.manifest.bands} bands had wrong results, of a worker that is excluded now"
+                f"a worker returned wrong results for {wrong} of {self.manifest.bands} bands and is now excluded"
             )
 
     def _write(self, path: str | Path, store: BandStore, source: BandReader, picture: Picture | None) -> None:
@@ -222,7 +222,7 @@ class Streamed:
             output.write_draft(path, store.folder / DRAFT, source, picture, self._compress)
 
     def _count(self, reader: BandReader) -> None:
-        """Hash the counts as little-endian uint32, row by row, and show them to who wants to see them."""
+        """Hash the counts as little-endian uint32, row by row, and pass them to the caller's callback."""
         view = self.work.job.view
         rows = strip_rows(view.width)
         with self.bands.failing():

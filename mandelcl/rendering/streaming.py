@@ -1,8 +1,8 @@
-"""A job in, files out: pictures of any size in bounded memory, which can be continued after an interrupt.
+"""Render a job to files: pictures of any size in bounded memory, which can be resumed after an interrupt.
 
-Blocks are computed in the calling thread. Each output has a thread that reads rows as they are finished, colours and
-packs them; another sums up the counts; the store, once there is one, has two. So a picture takes about as long as its
-slowest stage, and only what is finished but not yet read by all of them is in memory.
+Blocks are computed in the calling thread. Each output has a thread that reads rows as they are finished, colours them
+and packs them. Another thread sums up the counts, and the store, if there is one, has two. So a picture takes about as
+long as its slowest stage. Memory holds only rows that are finished but not yet read by all of these threads.
 """
 
 import os
@@ -67,19 +67,22 @@ def render_to(
     compress: str = FAST,
     digest: bool = False,
 ) -> Report:
-    """Render a job to a file or to several, in the formats of their suffixes; pictures need a `colouring`.
+    """Render a job to one or several files, in the formats of their suffixes. Pictures need a `colouring`.
 
-    Returns a report. `devices` are as for `render`: SPECs or devices, several to share the picture, none for the
-    fastest. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`, beside
-    the first output; with `resume` the render continues from them. `memory` bounds the bytes of results that wait
-    to be read. `notice` is called with lines for the user, `progress` after each block, both from this thread;
-    `see`, from another, with the counts of some rows and the number of the first, each row once and in order. With
-    `digest` the report has the SHA-256 of the counts; without it, those of a large picture that nobody else wants
-    stay on the device, which colours it. Setting `cancel` ends the render with CancelledError. Existing files are
-    replaced when everything is done, or not at all; if the disk refuses one of several only then, FileError says
-    which are finished but not in place. `compress` is "fast" or "small": the same pixels in less space, and several
-    times as long. `once` is for a process that does no more with OpenCL: it opens the runtime of its device alone,
-    where an earlier one has chosen the device. Raises FileError, and what `render` raises.
+    Returns a report. `devices` are as for `render`: SPECs or devices; several share the picture, and by default the
+    fastest is chosen. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`
+    beside the first output. With `resume` the render continues from them. `memory` bounds the bytes of results that
+    wait
+    to be read. `notice` is called with lines for the user and `progress` after each block, both from this thread. `see`
+    is called from another thread with the counts of some rows and the number of the first; it gets each row once and in
+    order. With `digest` the report has the SHA-256 of the counts. Without it, the counts of a large picture that
+    nothing
+    else needs stay on the device, which colours them. Set `cancel` to end the render with CancelledError. Existing
+    files
+    are replaced when everything is done, or not at all. If the disk refuses to replace one of several, FileError says
+    which outputs are finished but not renamed. `compress` is "fast" or "small": "small" makes a smaller file with the
+    same pixels and takes several times as long. `once` is for a process that uses OpenCL only once: only the runtime of
+    the device is opened, if an earlier process has chosen the device. Raises FileError, and the errors of `render`.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
@@ -98,7 +101,7 @@ def render_to(
     for line in process_limits.remarks():
         notice(line)
     stores = [BandStore(_part(path)) for path in paths]
-    # A driver may end the process: unless something is there already, nothing is made before drivers have worked.
+    # A driver may end the process. So no file is created before the drivers have worked, unless one exists already.
     there = any(os.path.lexists(store.folder) for store in stores)
     with ExitStack() as stack:
         manifest = stack.enter_context(claimed(stores, resume)) if there else None
@@ -137,7 +140,7 @@ def render_to(
         render = Streamed(work, cut, stores, paths, colouring, memory, compress, digest, see)
         if manifest:
             render.resume(notice)
-        # A store that exists already has most of the space that it needs.
+        # An existing store already has most of the space that it needs.
         long = manifest is None and work.job.view.pixels * method_of(work.job).cost(work.job) / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
         report = render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
@@ -154,20 +157,20 @@ def _part(path: str | Path) -> Path:
 
 
 def _require_memory(work: Work) -> None:
-    """Raise InvalidInputError if a single row is too large for memory."""
+    """Raise InvalidInputError if a single row is too large."""
     width = work.job.view.width
     row = 4 * work.job.words * width
     if row > _MOST_ROW_BYTES:
         raise InvalidInputError(
-            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, and may take at most "
-            f"{_MOST_ROW_BYTES / 2**30:g}; choose a narrower picture"
+            f"a row of {width} pixels takes {row / 2**30:.1f} GiB of memory, more than the limit of "
+            f"{_MOST_ROW_BYTES / 2**30:g} GiB; choose a narrower picture"
         )
 
 
 def _fitted(work: Work, colouring: Colouring, cancel: Token) -> Colouring:
-    """Return a colouring with what it needs to know of the picture, of which some work computes every eighth pixel.
+    """Return a colouring fitted to the picture, from every eighth pixel, which `work` computes.
 
-    Afterwards the work is to begin with its own job.
+    Afterwards the work must begin its own job again.
     """
     if colouring.fits:
         return colouring

@@ -1,4 +1,4 @@
-"""What the host does for a job: it begins long reference orbits early, and says how far they and exact counts are."""
+"""Host work for a job: begin long reference orbits early, and report the progress of orbits and exact counts."""
 
 import time
 from collections.abc import Callable
@@ -15,9 +15,9 @@ _LONG_S = 10.0
 
 
 def begin_early(job: Job) -> None:
-    """Begin what a job needs of the host on a device as most are, before any device is asked.
+    """Begin the host's work for a job, for a typical device, before any real device is opened.
 
-    What is wrong with the job is found when it is resolved for devices.
+    Errors of the job are ignored here; they are reported when it is resolved for the devices.
     """
     with suppress(InvalidInputError):
         resolved = resolve(job, [DeviceClass()]).job
@@ -27,9 +27,9 @@ def begin_early(job: Job) -> None:
 def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], None], cancel: Token) -> None:
     """Wait for the reference orbit of a resolved job, if it has one.
 
-    `progress` is called meanwhile, and `notice` once where it takes long, with how long it may take at most, and with
-    what the orbit then shows to be in doubt. Raises CancelledError where `cancel` is set before, and InvalidInputError
-    for an orbit that memory does not hold.
+    `progress` is called meanwhile. If it takes long, `notice` is called once with the longest time that it may take,
+    and afterwards with anything doubtful that the orbit shows. Raises CancelledError if `cancel` is set before the end,
+    and InvalidInputError if the orbit does not fit into memory.
     """
     began, said = time.perf_counter(), False
 
@@ -43,7 +43,7 @@ def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], 
             most = seconds * job.iterations / iterations
             notice(
                 f"the reference orbit has {iterations:,} of at most {job.iterations:,} iterations after "
-                f"{seconds:.0f} s, and may take up to {_duration(most)}; Ctrl-C stops"
+                f"{seconds:.0f} s and may take up to {_duration(most)}; press Ctrl-C to stop"
             )
 
     method = method_of(job)
@@ -53,14 +53,14 @@ def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], 
 
 
 class ExactCounts:
-    """Shows how counts in exact arithmetic get on: `progress` each time, `notice` once where a block takes long."""
+    """Reports exact counts: `progress` gets every update, `notice` one line if a block takes long."""
 
     def __init__(self, progress: ShowProgress | None, notice: Callable[[str], None]) -> None:
         self._progress, self._notice = progress, notice
         self._began, self._said = 0.0, False
 
     def show(self, progress: Progress) -> None:
-        """Show it; from any thread."""
+        """Report progress. Any thread may call this."""
         if self._progress is not None:
             self._progress(progress)
         done, total = progress.exact
@@ -71,13 +71,13 @@ class ExactCounts:
             self._said = True
             left = seconds * (total - done) / done
             self._notice(
-                f"{done:,} of {total:,} pixels are counted in exact arithmetic after {seconds:.0f} s, and the rest of "
-                f"this block may take {_duration(left)}; Ctrl-C stops"
+                f"{done:,} of {total:,} pixels are counted in exact arithmetic after {seconds:.0f} s; the rest of "
+                f"this block may take {_duration(left)}; press Ctrl-C to stop"
             )
 
 
 def _duration(seconds: float) -> str:
-    """Return a time in the largest unit of which it has two."""
+    """Return a time in the largest unit of which it has at least two."""
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:,.0f} {unit}"

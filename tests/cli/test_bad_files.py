@@ -38,7 +38,7 @@ def test_outputs(run: Run, folder: Path) -> None:
 def test_arguments_without_a_name(run: Run, folder: Path) -> None:
     """No operating system hands a NUL over, but programs that call this in their own process can."""
     for words in (["render", "-o"], ["devices", "--report"], ["explore", "--save-dir"], ["zoom", "--keys"]):
-        assert "has a NUL character" in refused(run, folder, *words, "a\0", code=2)
+        assert "contains a NUL character" in refused(run, folder, *words, "a\0", code=2)
 
 
 def test_outputs_are_checked_before_devices(run: Run, folder: Path) -> None:
@@ -75,7 +75,7 @@ def test_difference_picture_does_not_overwrite_an_input(run: Run, folder: Path) 
         (folder / name).write_bytes(b"P6 1 1 255\n" + name.encode()[:3])
     (folder / "link.ppm").symlink_to("b.ppm")
     for path in ("a.ppm", "./b.ppm", "link.ppm"):
-        assert "one of the two" in refused(run, folder, "compare", "a.ppm", "b.ppm", "-o", path, code=2)
+        assert "one of the files to compare" in refused(run, folder, "compare", "a.ppm", "b.ppm", "-o", path, code=2)
     assert (folder / "a.ppm").read_bytes().endswith(b"a.p")
 
 
@@ -87,7 +87,7 @@ def test_compare_distinguishes_other_jobs_from_other_results(run: Run, folder: P
     found = run("compare", "a.npz", "b.npz")
     assert found.code == 2
     assert found.out.startswith("different: 4 of 4 pixels")
-    assert "not of the same job: rounding fused, separate;" in found.err
+    assert "the jobs differ: rounding fused, separate;" in found.err
     assert found.err.rstrip().endswith("mandelcl render --like a.npz -o b.npz")
     assert json.loads(run("compare", "a.npz", "b.npz", "--json").out)["jobs"] == {"rounding": ["fused", "separate"]}
     different = run("compare", "a.npz", "c.npz")
@@ -123,7 +123,7 @@ def test_cache_writable_by_others_is_ignored_with_one_warning(
     shared.chmod(0o777)
     monkeypatch.setenv("MANDELCL_CACHE", str(shared))
     warning, summary = draw("render", *SMALL, "-o", "a.png").err.splitlines()
-    assert warning.startswith(f"mandelcl: the cache folder {shared} is not used: others may write in it")
+    assert warning.startswith(f"mandelcl: the cache folder {shared} is ignored: other users can write to it")
     assert summary.startswith("a.png: ")
     assert list(shared.iterdir()) == []
 

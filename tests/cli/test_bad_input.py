@@ -75,7 +75,7 @@ def test_rectangles_picture_in_another_format(run: Run, folder: Path) -> None:
 def test_rectangles_picture_if_auto_selects_escape(draw: Run, folder: Path) -> None:
     """The picture is there by then, so it is no error."""
     auto = draw("render", "--size", "16x9", "--algorithm", "auto", "--rectangles", "how.png", "-o", "a.png")
-    assert "nothing was traced: how.png" in auto.err
+    assert "no borders were traced, because every pixel was computed; how.png" in auto.err
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "how.png"]
 
 

@@ -81,7 +81,7 @@ def test_merged_tables_are_compared(run: Run, folder: Path, two: tuple[str, str]
         (devices(), 0, "nothing got worse than on 2026-01-03"),
         (devices(device="Other"), 0, "no device is in both tables"),
         (devices(100.0), 1, "mandelcl: worse: "),
-        (table(planted("else"), study=find_study("devices")), 1, "no case is in both tables; another --scale"),
+        (table(planted("else"), study=find_study("devices")), 1, "no case is in both tables; a different --scale"),
         (table(planted("else", device="X"), study=find_study("devices")), 0, "neither a case nor a device is in both"),
     ],
 )
@@ -97,8 +97,8 @@ def test_the_exit_code_is_1_only_where_a_device_of_both_got_worse(
 
 
 def test_merge_takes_two_tables_and_measures_nothing(run: Run, folder: Path, two: tuple[str, str]) -> None:
-    assert "--merge takes two tables or more" in refused(run, folder, "bench", "--merge", code=2)
-    assert "--merge takes two tables or more" in refused(run, folder, "bench", "--merge", two[0], code=2)
+    assert "--merge needs at least two tables" in refused(run, folder, "bench", "--merge", code=2)
+    assert "--merge needs at least two tables" in refused(run, folder, "bench", "--merge", two[0], code=2)
     for option in (("--device", "gpu"), ("--repeat", "10"), ("--scale", "1"), ("--versus",), ("--patience", "9")):
         why = refused(run, folder, "bench", "--merge", *two, *option, code=2)
         assert f"--merge measures nothing; leave {option[0]} out" in why

@@ -76,7 +76,7 @@ def test_emptied_folder_is_removed(root: Path) -> None:
 @pytest.mark.parametrize("arguments", [(), ("--clear",)])
 def test_disabled_cache_stores_nothing(monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", "off")
-    assert shown(*arguments) == "The cache is switched off; MANDELCL_CACHE says so.\n"
+    assert shown(*arguments) == "The cache is off because MANDELCL_CACHE is set to off.\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
@@ -86,7 +86,7 @@ def test_caches_of_runtimes_are_named_where_they_exist(tmp_path: Path, monkeypat
     (tmp_path / ".nv" / "ComputeCache").mkdir(parents=True)
     monkeypatch.setenv("NEO_CACHE_DIR", str(tmp_path))
     assert shown().splitlines()[2:] == [
-        "Runtimes keep caches of their own, which mandelcl leaves alone:",
+        "OpenCL runtimes keep their own caches, which mandelcl does not change:",
         f"  PoCL     {tmp_path}/caches/pocl",
         f"  NVIDIA   {tmp_path}/.nv/ComputeCache",
         f"  Intel    {tmp_path}",

@@ -76,9 +76,12 @@ def test_depth_dither_and_height_are_remembered_and_repeated(run: Run, folder: P
 
 def test_unsupported_depth_or_transparency_is_refused(run: Run, folder: Path) -> None:
     for options, reason in (
-        (("-o", "a.jpg", "--depth", "16"), "a.jpg has 8 bits a channel; choose another format, such as .png or .tif"),
-        (("-o", "a.ppm", "--transparent-inside"), "a.ppm has no transparent pixels; choose another format"),
-        (("-o", "a.webp", "--size", "16384x2"), "a.webp may have 16383 pixels a side, not 16384"),
+        (
+            ("-o", "a.jpg", "--depth", "16"),
+            "a.jpg can only have 8 bits per channel; choose another format, such as .png or .tif",
+        ),
+        (("-o", "a.ppm", "--transparent-inside"), "a.ppm cannot have transparent pixels; choose another format"),
+        (("-o", "a.webp", "--size", "16384x2"), "a.webp can have at most 16383 pixels per side, not 16384"),
         (("-o", "a.png", "--height-map", "depth"), "unknown plane 'depth'; there is counts"),
         (("-o", "a.npz", "--planes", "smooth,depth"), "unknown plane 'depth'; there is counts"),
     ):
@@ -87,10 +90,10 @@ def test_unsupported_depth_or_transparency_is_refused(run: Run, folder: Path) ->
 
 def test_several_samples_have_no_counts(run: Run, folder: Path) -> None:
     for options, reason in (
-        (("--samples", "4", "-o", "a.npz"), "no count of its own; leave a.npz out, or --samples"),
-        (("--samples", "4", "--digest"), "leave --confirm or a digest out, or --samples"),
-        (("--samples", "0"), "a pixel has from 1 to 256 samples, or auto, not 0"),
-        (("--samples", "4", "--height-map", "counts"), "a height map has one sample a pixel"),
+        (("--samples", "4", "-o", "a.npz"), "no single count; leave out a.npz or --samples"),
+        (("--samples", "4", "--digest"), "leave out --confirm or a digest or --samples"),
+        (("--samples", "0"), "the number of samples must be from 1 to 256, or auto, not 0"),
+        (("--samples", "4", "--height-map", "counts"), "a height map has one sample per pixel"),
     ):
         assert reason in refused(run, folder, "render", *options)
-    assert "--samples takes a number or auto" in run("render", "--samples", "many").line
+    assert "--samples must be a number or auto" in run("render", "--samples", "many").line

@@ -415,12 +415,12 @@ def test_digest_is_printed_on_request(draw: Run, folder: Path) -> None:
     ("view", "taken", "said"),
     [
         (View.centred(0, 0, 1, 8, 8), ("float", "fused", "direct"), ""),
-        (View.centred(0, 0, 1, 8, 8), ("float", "separate", "direct"), "rounding separate instead of fused, since"),
+        (View.centred(0, 0, 1, 8, 8), ("float", "separate", "direct"), "rounding separate instead of fused, because"),
         (View.centred(0, 1, 10**9, 8, 8), ("double", "fused", "direct"), ""),
         (
             View.centred(0, 1, 10**9, 8, 8),
             ("float", "fused", "perturbation"),
-            "number float instead of double, method perturbation instead of direct, since",
+            "number float instead of double, method perturbation instead of direct, because",
         ),
     ],
 )

@@ -55,7 +55,7 @@ def test_conversion_keeps_colours(run: Run, tmp_path: Path) -> None:
         other.read_text().splitlines()
     )
     done = run("convert", str(out), str(tmp_path / "b.toml"))
-    assert "its colours are left out" in done.err
+    assert "the colours are left out" in done.err
     done = run("render", "--like", str(other), "--size", "8x6", "--palette", "ice", "-o", str(out), "--quiet")
     assert (done.code, done.err) == (0, "")
 
@@ -65,9 +65,9 @@ def test_conversion_reports_what_it_drops(run: Run, tmp_path: Path) -> None:
     result = run("convert", str(tmp_path / "a.kfr"), str(tmp_path / "b.toml"))
     assert result.code == 0
     written, left_out, colours = result.err.splitlines()
-    assert ": the place of " in written
+    assert ": the location of " in written
     assert "ratio: 381" in left_out
-    assert "its colours are left out" in colours
+    assert "the colours are left out" in colours
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_kfb_map_is_rendered_and_converted(run: Run, tmp_path: Path) -> None:
     path = kfb.put(tmp_path, kfb.a_map(), None)
     done = run("recolour", str(path), "-o", str(tmp_path / "a.png"), "--palette", "ice")
     assert done.code == 0
-    assert "its place is left out" in done.err
+    assert "its location is left out" in done.err
     with pytest.raises(FileError):
         read_job(tmp_path / "a.png")
     refused = run("convert", str(path), str(tmp_path / "a.npz"))
@@ -158,5 +158,5 @@ def test_resumed_exr_has_the_same_bytes(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.glob("b*")] == ["b.exr.part"]
     lines: list[str] = []
     render_to(tmp_path / "b.exr", job, ICE, resume=True, notice=lines.append)
-    assert any(line.startswith("going on with") for line in lines)
+    assert any(line.startswith("resuming with") for line in lines)
     assert (tmp_path / "a.exr").read_bytes() == (tmp_path / "b.exr").read_bytes()

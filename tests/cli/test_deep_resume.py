@@ -33,7 +33,7 @@ def test_resume_at_1e1086_keeps_finished_bands(
     assert process.returncode not in (0, None)
     assert "Traceback" not in err
     assert not (folder / "a.png").exists()
-    assert "go on with --resume" in run(*RENDER, "a.png").line
-    assert "going on with" in draw(*RENDER, "a.png", "--resume").err
+    assert "to continue, add --resume" in run(*RENDER, "a.png").line
+    assert "resuming with" in draw(*RENDER, "a.png", "--resume").err
     assert (folder / "a.png").read_bytes() == (folder / "whole.png").read_bytes()
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "whole.png"]

@@ -55,7 +55,7 @@ def test_unwritable_report(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mandelcl", "devices", "--report", str(tmp_path / "none" / "report.txt")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.strip().endswith("cannot be written: No such file or directory")
+    assert done.stderr.strip().endswith("report.txt: No such file or directory")
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ def test_like_a_picture(run: Run) -> None:
 
 
 def test_bad_input_is_one_line(run: Run, folder: Path) -> None:
-    assert "say where to look" in refused(run, folder, "locate", code=2)
-    assert "each say where to look" in refused(run, folder, "locate", "--at", "frost", "--like", "a.png", code=2)
+    assert "no region to search" in refused(run, folder, "locate", code=2)
+    assert "each define the region" in refused(run, folder, "locate", "--at", "frost", "--like", "a.png", code=2)
     assert "--center needs --zoom" in refused(run, folder, "locate", "--center", "0", "1", code=2)
     assert "leave --size out" in refused(run, folder, "locate", "--in", *"0101", "--size", "8x8", code=2)
     assert "the box is empty" in refused(run, folder, "locate", "--in", *"1001")

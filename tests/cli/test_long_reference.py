@@ -28,6 +28,6 @@ def test_interrupt_stops_a_long_reference(folder: Path) -> None:
         process.interrupt()
         rest = process.stderr.read()
     assert "of at most 4,294,967,294 iterations" in line
-    assert "Ctrl-C stops" in line
+    assert "press Ctrl-C to stop" in line
     assert (process.returncode, rest) == (STOPPED, "mandelcl: stopped\n")
     assert list(folder.iterdir()) == []

@@ -69,11 +69,11 @@ def test_interrupt_keeps_finished_results(draw: Run, run: Run, folder: Path) -> 
     assert "--resume" in err or err.strip() == "mandelcl: stopped"  # the latter where the machine is too busy
     refused = run("render", *LONG, "--iterations", CAP, "-o", "a.png")
     assert refused.code == 1
-    assert "go on with --resume" in refused.line
+    assert "to continue it, add --resume" in refused.line
     other = run("render", *LONG, "--iterations", "77", "-o", "a.png", "--resume")
     assert other.code == 1
-    assert "its iterations differ" in other.line
-    assert "going on with" in draw(*render, "--resume").err
+    assert "differs in iterations" in other.line
+    assert "resuming with" in draw(*render, "--resume").err
     draw(*render[:-1], "b.png")
     assert (folder / "a.png").read_bytes() == (folder / "b.png").read_bytes()
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "b.png"]

@@ -79,7 +79,7 @@ def test_place_at_another_zoom_and_limit(run: Run) -> None:
 def test_invalid_zoom_names_what_is_needed(run: Run, folder: Path) -> None:
     for zoom in ("x", "0"):
         assert "zoom" in refused(run, folder, "render", *SMALL, "--at", "fern", "--zoom", zoom)
-    assert "--center RE IM, or --at NAME" in refused(run, folder, "render", "--zoom", "2", code=2)
+    assert "--center RE IM or --at NAME" in refused(run, folder, "render", "--zoom", "2", code=2)
     assert "leave --zoom out" in refused(run, folder, "locate", "--in", *"0101", "--zoom", "2", code=2)
 
 
@@ -113,7 +113,7 @@ def test_the_zoom_that_is_named_as_the_limit_is_resolved(run: Run, folder: Path,
 def test_all_inside_picture_is_reported(draw: Run) -> None:
     inside = ("render", "--center", "-0.1", "0", "--zoom", "100", *SMALL)
     assert draw(*inside).err.splitlines()[:1] == [
-        "mandelcl: all of the pixels never escape: the points that were surveyed are proved inside"
+        "mandelcl: all of the pixels never escape: the surveyed points are proved inside the set"
     ]
     assert "proved inside" in draw(*inside, "--json").err
     assert draw(*inside, "--quiet").err == ""
@@ -125,6 +125,6 @@ def test_all_inside_picture_is_reported(draw: Run) -> None:
 def test_higher_limit_shows_pixels_hidden_by_a_low_one(draw: Run, cap: int) -> None:
     deep = draw("render", "--center", "0", "1", "--zoom", "1e140", *SMALL, "--iterations", str(cap))
     line = (
-        "all of the pixels reached the iteration limit of 300, and are not proved inside; a higher limit may show more"
+        "all of the pixels reached the iteration limit of 300 and are not proved inside; a higher limit may show more"
     )
     assert (line in deep.err) == (cap == 300)

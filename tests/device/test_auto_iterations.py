@@ -76,10 +76,10 @@ def test_a_dark_picture_is_explained(device: Device) -> None:
     with Session(device) as session:
         assert at_limit.lines(0.19, low, session) == ()
         (line,) = at_limit.lines(0.5, low, session)
-        assert "50 % of the pixels reached the iteration limit of 20, and are not proved inside" in line
+        assert "50 % of the pixels reached the iteration limit of 20 and are not proved inside" in line
         assert line.endswith("--iterations 200")
         (line,) = at_limit.lines(1.0, inside, session)
-        assert line == "all of the pixels never escape: the points that were surveyed are proved inside"
+        assert line == "all of the pixels never escape: the surveyed points are proved inside the set"
         assert at_limit.lines(0.3, inside, session) == ()
 
 

@@ -101,12 +101,12 @@ def test_wrong_blocks_are_corrected_or_dropped(tmp_path: Path, monkeypatch: pyte
         assert field.counts_sha256() == right
         assert max(done) == SMALL.view.pixels
         with pytest.raises(
-            DeviceError, match=r"1 of \d+ bands had wrong results, .* are kept in .*: go on with --resume"
+            DeviceError, match=r"wrong results for 1 of \d+ bands .* are kept in .*; to continue, add --resume"
         ):
             render_to(path, SMALL, None, able()[0], settings, store_after=0.0)
     said: list[str] = []
     render_to(path, SMALL, None, able()[0], settings, resume=True, notice=said.append)
-    found = re.search(r"going on with (\d+) of (\d+) bands", said[0])
+    found = re.search(r"resuming with (\d+) of (\d+) bands", said[0])
     assert found is not None
     assert int(found[1]) == int(found[2]) - 1
     assert read_field(path).counts_sha256() == right

@@ -111,7 +111,7 @@ def scheduler_killed(folder: Path) -> None:
         lost = pytest.raises(DeviceError, match=r"cannot reach the cluster at tcp:")
         with Session(cluster=f"tcp://127.0.0.1:{port}", cluster_wait=600) as session, lost as caught:
             keep(session, path, False, first.kill)
-        assert "go on with --resume" in str(caught.value) or not (folder / "field.npz.part").exists()
+        assert "to continue, add --resume" in str(caught.value) or not (folder / "field.npz.part").exists()
         stack.enter_context(scheduler(port))
         with Session(
             cluster=f"tcp://127.0.0.1:{port}", cluster_wait=600

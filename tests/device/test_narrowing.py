@@ -122,7 +122,7 @@ def test_resume_is_independent_of_narrowing(
     monkeypatch.setattr(narrowing, "worthwhile", lambda _device, _pixels: not first)
     said: list[str] = []
     assert files(folder, device, resume=True, notice=said.append) == expected
-    assert any("going on with" in line for line in said)
+    assert any("resuming with" in line for line in said)
 
 
 def test_blocks_are_narrowed_until_the_job_changes(device: Device, narrowing_everywhere: None) -> None:  # noqa: ARG001
@@ -141,5 +141,5 @@ def test_blocks_are_narrowed_until_the_job_changes(device: Device, narrowing_eve
 def test_manifest_with_too_large_counts_is_damaged() -> None:
     text = Manifest(JOB, 5, BandLayout.counts_16()).text()
     assert Manifest.parse(text).form == BandLayout.counts_16()
-    with pytest.raises(ValueError, match="16 bits do not hold"):
+    with pytest.raises(ValueError, match="16 bits cannot hold"):
         Manifest.parse(Manifest(replace(JOB, iterations=MOST + 1), 5, BandLayout.counts_16()).text())

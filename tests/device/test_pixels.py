@@ -143,7 +143,7 @@ def test_resume_continues_from_part_file_of_pixels(device: Device, tmp_path: Pat
     assert pictures.stop(device) == PIXELS
     said: list[str] = []
     report = pictures.render(device, resume=True, notice=said.append)
-    assert any("going on with" in line for line in said)
+    assert any("resuming with" in line for line in said)
     assert report.pixels_computed < WIDTH * HEIGHT
     assert report.iterations_total == truth.iterations_total, "of all bands"
     assert pictures.path.read_bytes() == expected
@@ -182,11 +182,11 @@ def test_outputs_that_need_counts_refuse_pixels(device: Device, tmp_path: Path) 
         ):
             replace(pictures, colouring=colouring).render(device, resume=True)
     with pytest.raises(
-        FileError, match=r"without the counts that --json, --confirm and the digest need; leave that out"
+        FileError, match=r"but not the counts that --json, --confirm and the digest need; leave that out"
     ):
         pictures.render(device, resume=True, digest=True)
     paths = [pictures.path, tmp_path / "b.npz"]
-    with pytest.raises(FileError, match=r"without the counts that .*b.npz needs; leave that out, or delete the folder"):
+    with pytest.raises(FileError, match=r"but not the counts that .*b.npz needs; leave that out, or delete the folder"):
         render_to(paths, JOB, ICE, device, resume=True)
     pictures.render(device, resume=True)
     assert pictures.path.read_bytes() == expected
@@ -205,6 +205,6 @@ def test_pixels_without_totals_are_damaged(device: Device, tmp_path: Path, facts
     band = next(band for band, _ in store.verified())
     store.write(band, store.read(band).values, facts)
     report = pictures.render(device, resume=True, notice=lines.append)
-    assert any("1 damaged and computed again" in line for line in lines)
+    assert any("1 damaged bands are computed again" in line for line in lines)
     assert pictures.path.read_bytes() == expected
     assert report.iterations_total == truth.iterations_total

@@ -109,7 +109,7 @@ def test_sampled_resume_has_the_same_bytes(device: Device, tmp_path: Path, sampl
         render_to(path, JOB, colouring, device, BLOCKS, store_after=0, progress=stop, cancel=cancel)
     lines: list[str] = []
     render_to(path, JOB, colouring, device, BLOCKS, resume=True, notice=lines.append)
-    assert any(line.startswith("going on with") for line in lines)
+    assert any(line.startswith("resuming with") for line in lines)
     assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
@@ -166,12 +166,13 @@ def test_samples_of_a_wrong_worker_are_recomputed(
         lying.setattr(Liar, "wrong", wrong)
         lying.setattr(Liar, "found", found)
         if stale:
-            failing.enter_context(pytest.raises(DeviceError, match=rf"^{stale} of 5 bands had wrong results"))
+            line = rf"^a worker returned wrong results for {stale} of 5 bands"
+            failing.enter_context(pytest.raises(DeviceError, match=line))
         render_to(path, JOB, colouring, device, BLOCKS, store_after=0)
     if stale:
         lines: list[str] = []
         render_to(path, JOB, colouring, device, BLOCKS, resume=True, notice=lines.append)
-        assert lines[0].startswith("going on with 4 of 5 bands")
+        assert lines[0].startswith("resuming with 4 of 5 bands")
     assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
@@ -194,5 +195,5 @@ def test_deep_samples_share_one_reference(device: Device, tmp_path: Path) -> Non
 def test_a_field_has_one_sample_a_pixel(device: Device) -> None:
     field, _ = render(JOB, device)
     for call in (lambda: colourise(field, FOUR), lambda: FOUR.picture(field)):
-        with pytest.raises(InvalidInputError, match=r"^a field has one sample a pixel; render_to computes several$"):
+        with pytest.raises(InvalidInputError, match=r"^a field has one sample per pixel; use render_to for several$"):
             call()

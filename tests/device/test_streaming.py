@@ -67,7 +67,7 @@ class Files:
                     time.sleep(0.01)
                 cancel.set()
 
-        with pytest.raises(CancelledError, match=r"kept in .*: go on with --resume"):
+        with pytest.raises(CancelledError, match=r"kept in .*; to continue, add --resume"):
             self.render(device, cancel=cancel, progress=progress, **options)
         assert [path.name for path in self.folder.iterdir()] == ["a.png.part"]
         assert not [path for path in self.part.iterdir() if path.name.startswith("draft") or path.suffix == ".new"]
@@ -138,7 +138,7 @@ def test_resume_continues_from_part_file(device: Device, files: Files, share: fl
     earlier = sum(int(counts[5 * band : 5 * band + 5].sum(dtype=np.uint64)) for band in stored)
     assert report.iterations_total == counts.sum(dtype=np.uint64), "of all bands"
     assert report.iterations_run == report.iterations_total - earlier, "what the speed is for"
-    assert any(f"going on with {kept} of 10 bands" in line for line in said)
+    assert any(f"resuming with {kept} of 10 bands" in line for line in said)
     assert seen[-1].pixels == seen[-1].pixels_total
     assert seen[0].pixels > 5 * kept * WIDTH, "it begins with what is done"
 
@@ -156,24 +156,24 @@ def test_damaged_bands_are_computed_again(device: Device, files: Files) -> None:
     report = files.render(device, resume=True, notice=said.append)
     files.check(device)
     assert report.pixels_computed == WIDTH * (HEIGHT - 5 * (len(kept) - 2))
-    assert any("2 damaged and computed again" in line for line in said)
+    assert any("2 damaged bands are computed again" in line for line in said)
 
 
 def test_refused_resume_keeps_the_part_file(device: Device, files: Files) -> None:
     """Another job's store, an unasked one, a manifest cut short, a render that runs: one line, and all stays."""
     files.stop(device, WIDTH * HEIGHT // 2)
     before = {path.name: path.read_bytes() for path in files.part.iterdir() if path.name != "lock"}
-    with pytest.raises(FileError, match="holds a part of an earlier render: go on with --resume"):
+    with pytest.raises(FileError, match="holds an unfinished render; to continue it, add --resume"):
         files.render(device)
     for other, why in (
         (replace(files.job, iterations=CAP + 1), "iterations"),
         (replace(files.job, planes=("counts",)), "planes"),
     ):
-        with pytest.raises(FileError, match=f"another job's: its {why}"):
+        with pytest.raises(FileError, match=f"the unfinished render differs in {why}"):
             render_to(files.paths, other, ICE, [device], resume=True)
     lock = BandStore(files.part)
     lock.lock()
-    with pytest.raises(FileError, match="another mandelcl is drawing"):
+    with pytest.raises(FileError, match="another mandelcl process is drawing"):
         files.render(device, resume=True)
     lock.release()
     whole = before["manifest.json"]
@@ -248,7 +248,7 @@ def test_outputs_are_replaced_all_or_none(device: Device, files: Files) -> None:
     with pytest.raises(FileError) as caught:
         render_to(files.paths, files.job, ICE, device, progress=lambda _done: last.mkdir(exist_ok=True))
     drafts = [files.folder / f"{path.name}.part" / "draft" for path in files.paths]
-    kept = f"finished, and kept until the next render: {drafts[0]}, {drafts[1]}"
+    kept = f"finished, but kept under temporary names until the next render: {drafts[0]}, {drafts[1]}"
     assert str(caught.value) == printable(f"cannot write {last}: it is a folder; {kept}", LONGEST_LINE)
     assert first.read_text() == "older"
     finished = drafts[0].read_bytes()
@@ -273,7 +273,7 @@ def test_output_that_cannot_be_renamed_is_kept(device: Device, files: Files, mon
         files.render(device)
     monkeypatch.undo()
     draft = files.folder / "a.npz.part" / "draft"
-    kept = f"finished, and kept until the next render: {draft}"
+    kept = f"finished, but kept under temporary names until the next render: {draft}"
     assert str(caught.value) == printable(f"cannot write {last}: Operation not permitted; {kept}", LONGEST_LINE)
     assert first.exists()
     finished = draft.read_bytes()
@@ -293,7 +293,7 @@ def test_failure_keeps_its_message(device: Device, files: Files, monkeypatch: py
 
     monkeypatch.setattr(png, "_pack_lines", refuse)
     with pytest.raises(
-        BuildError, match=r"^it refuses; \d+ of 10 bands are kept in .*: go on with --resume$"
+        BuildError, match=r"^it refuses; \d+ of 10 bands are kept in .*; to continue, add --resume$"
     ) as caught:
         files.render(device)
     assert (caught.value.log, caught.value.device) == ("line 7: error", "0:0")

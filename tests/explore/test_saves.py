@@ -187,7 +187,7 @@ def test_foreign_file_is_refused_in_one_line(page: Page, tmp_path: Path) -> None
     Image.new("RGB", (8, 8)).save(path)
     refused = open_file(page, path)
     assert refused["say"] == "problem"
-    assert "no mandelcl job" in refused["line"]
+    assert "without a mandelcl job" in refused["line"]
     assert "/tmp" not in refused["line"]
 
 

@@ -73,7 +73,7 @@ def test_wildcard_server_is_reachable_by_each_address(tmp_path: Path) -> None:
                 assert get(near, "/", name)[0] == 403
                 assert opened(near, f"http://{reached}:{port}", wide.token, name) == 403
                 assert opened(near, f"http://{name}", wide.token) == 403
-        wide.notes = f"mandelcl: other machines can reach this page, at any address of this one's, port {port}"
+        wide.notes = f"mandelcl: other machines can reach this page, at any address of this machine, port {port}"
 
 
 @pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "https://127.0.0.1", "http://127.0.0.1:1"])

@@ -94,10 +94,10 @@ def test_widget_starts_like_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     ("arguments", "line"),
     [
         ({"at": "nowhere"}, "unknown place 'nowhere'"),
-        ({"at": "fern", "center": (0, 0)}, "at and center each say what to show; give one of them"),
+        ({"at": "fern", "center": (0, 0)}, "at and center each define the view; give only one of them"),
         ({"center": (0, 0)}, "center and zoom go together"),
         ({"zoom": 3}, "center and zoom go together"),
-        ({"like": mandelcl.Job(VIEW), "zoom": 3}, "like has a view of its own"),
+        ({"like": mandelcl.Job(VIEW), "zoom": 3}, "like already defines the view"),
         ({"like": 7}, "like must be of type str or Path, not int"),
         ({"size": "wide"}, "size 'wide' is not WIDTHxHEIGHT"),
         ({"size": (0, 4)}, "size 0x4 has no pixels"),

@@ -84,7 +84,7 @@ def test_zoom_and_film(folder: Path) -> None:
     assert len(list((folder / "frames").iterdir())) > 10
     told = run("film", "a.keys", "-o", "c.mkv", "--reverse")
     assert re.fullmatch(
-        r"c\.mkv: \d+ frames of 32x18, [\d.]+ s at 30 frames/s, of \d+ keyframes; made .*\n", told.stderr
+        r"c\.mkv: \d+ frames of 32x18, [\d.]+ s at 30 frames/s, from \d+ keyframes; made .*\n", told.stderr
     )
 
 
@@ -116,17 +116,17 @@ def test_film_paths() -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ((), "say where to"),
-        (("--at", "fern", "--to", "fern"), "each say where to"),
+        ((), "no end of the film"),
+        (("--at", "fern", "--to", "fern"), "each define the end of the film"),
         (("--to", "fern", "--to-zoom", "5"), "leave --to-zoom out"),
         (("--at", "nowhere"), "unknown place"),
-        (("--to", "1,2"), "takes the name of a place"),
+        (("--to", "1,2"), "must be the name of a location"),
         (("--to", "1,x,2"), "is not a number"),
-        (("--from", "0,0,5", "--to", "3,3,9"), "go by a wider one"),
+        (("--from", "0,0,5", "--to", "3,3,9"), "add a wider view"),
         ((*VALLEY, "--size", "33x18"), "even width and height"),
-        ((*VALLEY, "--fps", "0"), "frames a second"),
-        ((*VALLEY, "--fps", "1e400"), "frames a second, not 1.00000e+400"),
-        ((*VALLEY, "--fps", "1e-9"), "frames a second, not 1e-9"),
+        ((*VALLEY, "--fps", "0"), "frames per second"),
+        ((*VALLEY, "--fps", "1e400"), "frames per second, not 1.00000e+400"),
+        ((*VALLEY, "--fps", "1e-9"), "frames per second, not 1e-9"),
         ((*VALLEY, "--fps", "29.970029970029"), "a ratio of numbers up to"),
         ((*VALLEY, "--hold", "1e308"), "too long"),
         ((*VALLEY, "--size", "0x0"), "pixels, not 0x0"),
@@ -136,7 +136,7 @@ def test_film_paths() -> None:
         ((*VALLEY, "--speed", "0.00001"), "too long"),
         ((*VALLEY, "--seconds", "1"), "no time to move"),
         ((*VALLEY, "--samples", "0"), "samples"),
-        ((*VALLEY, "-o", "a.avi"), "written as"),
+        ((*VALLEY, "-o", "a.avi"), "the suffix of a film must be"),
         ((*VALLEY, "-o", "nowhere/a.mp4"), "no folder"),
         ((*VALLEY, "--quality", "99"), "quality"),
         ((*VALLEY, "--json", "--quiet"), "not both"),
@@ -152,7 +152,7 @@ def test_bad_input_is_refused_in_one_line(words: tuple[str, ...], line: str, fol
 def test_film_refuses_what_it_cannot_do(computed: Folder, folder: Path) -> None:
     assert "no such folder" in refused("film", "nowhere", "-o", "a.mp4")
     keys = str(computed.path)
-    assert "computes larger ones" in refused("film", keys, "-o", "a.mp4", "--size", "96x56")
+    assert "to compute larger ones" in refused("film", keys, "-o", "a.mp4", "--size", "96x56")
     assert "pixels, not 0x0" in refused("film", keys, "-o", "a.mp4", "--size", "0x0")
     assert "needs the plane distance" in refused("film", keys, "-o", "a.mp4", "--light", "135")
     shutil.copytree(computed.path, folder / "some.keys")

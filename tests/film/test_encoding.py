@@ -153,7 +153,7 @@ def test_frames_of_png(tmp_path: Path) -> None:
     assert names == [f"{k:06d}.png" for k in range(FRAMES)]
     with Image.open(tmp_path / "frames" / names[3]) as image:
         assert np.array_equal(np.asarray(image), list(pictures())[3])
-    with pytest.raises(FileError, match="frames go into a new folder"):
+    with pytest.raises(FileError, match="choose a new folder for the frames"):
         require_place(tmp_path / "frames", "png")
 
 

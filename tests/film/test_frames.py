@@ -186,9 +186,9 @@ def test_memory_holds_few_keyframes(computed: Folder, monkeypatch: pytest.Monkey
 def test_invalid_frame_options_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="at most 640x360"):
         require_smaller(640, 360, 1280, 720)
-    with pytest.raises(InvalidInputError, match="has not the shape"):
+    with pytest.raises(InvalidInputError, match="the aspect ratio of"):
         require_smaller(640, 360, 320, 240)
     require_smaller(640, 360, 426, 240)
     for wrong in ({"transparent": True}, {"depth": 16}, {"height": "smooth"}, {"samples": 4}):
-        with pytest.raises(InvalidInputError, match="frames of a film"):
+        with pytest.raises(InvalidInputError, match="a film needs colours"):
             require_colouring(Colouring(find_palette("classic"), **wrong))

@@ -117,9 +117,9 @@ def test_the_last_frame_is_exact_however_deep(depth: int) -> None:
     ],
 )
 def test_views_that_are_not_nested_are_refused(start: Stop, end: Stop) -> None:
-    with pytest.raises(InvalidInputError, match="go by a wider one"):
+    with pytest.raises(InvalidInputError, match="add a wider view"):
         Leg(start, end, 64, 36, 72)
-    with pytest.raises(InvalidInputError, match="go by a wider one"):
+    with pytest.raises(InvalidInputError, match="add a wider view"):
         Leg(end, start, 64, 36, 72)
 
 

@@ -108,7 +108,7 @@ def test_folder_writable_by_others(root: Path, place: str, mode: int) -> None:
     assert [path.name for path in (root / "kind").iterdir()] == ["key"]
     assert (cache.folder() is None) == (place == "")
     (line,) = cache.complaints()
-    assert line.startswith(f"the cache folder {root / place} is not used: others may write in it")
+    assert line.startswith(f"the cache folder {root / place} is ignored: other users can write to it")
     cache.read("kind", "key")
     assert cache.complaints() == [], "once is enough"
 
@@ -141,7 +141,7 @@ def test_unwritable_folder_is_warned_of_once(tmp_path: Path, monkeypatch: pytest
     for _ in range(2):
         cache.write("kind", "key", b"payload")
     (line,) = cache.complaints()
-    assert line.startswith(f"the cache folder {tmp_path / 'file'} cannot be written (")
+    assert line.startswith(f"the cache folder {tmp_path / 'file'} cannot be written to (")
     cache.write("kind", "key", b"payload")
     assert cache.complaints() == []
 

@@ -283,7 +283,9 @@ def test_bad_offsets_are_refused(offset: float) -> None:
 
 def test_an_unknown_palette_lists_the_known() -> None:
     assert find_palette("ice") is PALETTES["ice"]
-    with pytest.raises(InvalidInputError, match=r"unknown palette 'plaid'; there is coursework, .*parchment; a map of"):
+    with pytest.raises(
+        InvalidInputError, match=r"unknown palette 'plaid'; there is coursework, .*parchment; for the library"
+    ):
         colourise(a_field([1]), "plaid")
 
 

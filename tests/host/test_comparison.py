@@ -91,14 +91,14 @@ def test_lossy_comparison_is_refused(tmp_path: Path, name: str, what: str) -> No
     """Two pictures that differ in it alone would be called the same."""
     picture, _ = pictures()[name]
     picture.save(tmp_path / name)
-    with pytest.raises(FileError, match=rf"{name} has more than .* which are not compared; save it {what}$"):
+    with pytest.raises(FileError, match=rf"{name} has more than .* which cannot be compared; save it {what}$"):
         compare(tmp_path / name, tmp_path / name)
 
 
 @pytest.mark.parametrize("head", [b"P6 1 1 65535\n", b"P6 1 1 256\n", b"P3 1 1 300\n"])
 def test_ppm_pictures_of_16_bits_are_refused(tmp_path: Path, head: bytes) -> None:
     (tmp_path / "a.ppm").write_bytes(head + (b"1 2 3\n" if b"P3" in head else bytes(6)))
-    with pytest.raises(FileError, match="8 bits a colour"):
+    with pytest.raises(FileError, match="8 bits per channel"):
         compare(tmp_path / "a.ppm", tmp_path / "a.ppm")
 
 
@@ -109,7 +109,7 @@ def test_png_pictures_of_16_bits_a_colour_are_refused(tmp_path: Path) -> None:
     head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 16, 2, 0, 0, 0))
     body = chunk(b"IDAT", zlib.compress(bytes(7))) + chunk(b"IEND", b"")
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + head + body)
-    with pytest.raises(FileError, match="8 bits a colour"):
+    with pytest.raises(FileError, match="8 bits per channel"):
         compare(tmp_path / "a.png", tmp_path / "a.png")
 
 
@@ -183,7 +183,7 @@ def test_jobs_by_perturbation_differ_in_their_reference(tmp_path: Path) -> None:
 def test_pictures_that_do_not_fit_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = grey(tmp_path / "a.png", 100)
     monkeypatch.setattr(comparison, "available_bytes", lambda: 9_999)
-    with pytest.raises(FileError, match=r"a\.png has 100x100 pixels, for which there is not the memory"):
+    with pytest.raises(FileError, match=r"a\.png has 100x100 pixels, which do not fit into memory"):
         compare(picture, picture)
 
 

@@ -92,7 +92,7 @@ def test_height_map_scales_the_plane() -> None:
         Colouring(CLASSIC, height="depth")
     with pytest.raises(InvalidInputError, match=r"^the height map needs the plane smooth, .* --planes smooth$"):
         colouring.check_planes(("counts",))
-    with pytest.raises(InvalidInputError, match="not equalised"):
+    with pytest.raises(InvalidInputError, match="effects or equalisation"):
         Colouring(CLASSIC, height="counts", equalise=1)
 
 
@@ -137,7 +137,9 @@ def test_each_format_holds_what_it_can(suffix: str, variant: str, tmp_path: Path
     path = tmp_path / f"a{suffix}"
     kind = output.FORMATS[suffix]
     if (colouring.depth == 16 and not kind.deep) or (colouring.transparent and not kind.clear):
-        with pytest.raises(InvalidInputError, match=r"a\.\w+ (has 8 bits|has no transparent pixels).*; choose"):
+        with pytest.raises(
+            InvalidInputError, match=r"a\.\w+ (can only have 8 bits|cannot have transparent pixels).*; choose"
+        ):
             output.write(path, field, colouring.picture(field))
         assert not path.exists()
         return
@@ -162,7 +164,7 @@ def test_each_format_holds_what_it_can(suffix: str, variant: str, tmp_path: Path
 def test_picture_sides_have_a_limit(suffix: str, side: int) -> None:
     output.check_drawable(f"a{suffix}", width=side, height=1)
     with pytest.raises(
-        InvalidInputError, match=f"may have {side} pixels a side, not {side + 1}; choose another format"
+        InvalidInputError, match=f"can have at most {side} pixels per side, not {side + 1}; choose another format"
     ):
         output.check_drawable(f"a{suffix}", width=1, height=side + 1)
 

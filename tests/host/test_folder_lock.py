@@ -108,7 +108,7 @@ def test_file_that_is_not_a_lock_is_refused_and_kept(hold: Hold, make: Callable[
     (tmp_path / "folder").mkdir()
     make(tmp_path / "folder" / "lock")
     before = (tmp_path / "folder" / "lock").lstat()
-    refused = pytest.raises(FileError, match=r"lock is not mandelcl's; move it away, or choose another")
+    refused = pytest.raises(FileError, match=r"lock was not made by mandelcl; move it away, or choose another")
     with refused, hold(tmp_path / "folder"):
         pytest.fail("it was locked")
     assert (tmp_path / "folder" / "lock").lstat() == before

@@ -93,7 +93,7 @@ def test_picture_without_a_job(tmp_path: Path) -> None:
     write(tmp_path / "diff.png", None, Picture.from_pixels(pixels))
     with Image.open(tmp_path / "diff.png") as image:
         np.testing.assert_array_equal(np.asarray(image), pixels)
-    with pytest.raises(FileError, match=r"^cannot read .*diff.png: a picture that carries no mandelcl job$"):
+    with pytest.raises(FileError, match=r"^cannot read .*diff.png: a picture without a mandelcl job$"):
         read_job(tmp_path / "diff.png")
     with pytest.raises(FileError, match="needs a field"):
         write(tmp_path / "diff.npz", None, Picture.from_pixels(pixels))

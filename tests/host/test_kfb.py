@@ -55,19 +55,19 @@ def test_kfb_import_reports_what_it_drops(tmp_path: Path) -> None:
     found = loading.read_foreign(put(tmp_path, a_map(distances=True), None))
     assert not found.placed
     assert [note.split(":")[0] for note in found.notes] == [
-        "its distances have no direction, and are left out",
-        "its place is left out",
+        "its distances are left out because they have no direction",
+        "its location is left out",
     ]
     data = bytearray(a_map())
     struct.pack_into("<i", data, 11 + 4 * HEIGHT, -1)  # that at (1, 0)
     struct.pack_into("<f", data, len(data) - 4, -0.5)  # that at the lower right
     found = loading.read_foreign(put(tmp_path, bytes(data)))
-    assert found.notes == ("pixels that were not computed there count as inside: 2",)
+    assert found.notes == ("2 pixels were not computed and count as inside",)
     assert np.argwhere(found.field.inside).tolist() == [[0, 1], [1, 0], [3, 6]]
 
 
 def test_older_kinds_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="older kind"):
+    with pytest.raises(FileError, match="older format"):
         loading.read_foreign(put(tmp_path, b"KFC" + a_map()[3:]))
 
 

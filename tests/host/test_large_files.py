@@ -127,9 +127,9 @@ def test_foreign_folder_is_not_replaced(tmp_path: Path) -> None:
     pytest.importorskip("pyvips")
     (tmp_path / "a_files").mkdir()
     (tmp_path / "a_files" / "letter").write_text("dear")
-    with pytest.raises(FileError, match="is in the way"):
+    with pytest.raises(FileError, match="already exists"):
         output.check_writable(tmp_path / "a.dzi")
-    with pytest.raises(FileError, match="is in the way"):
+    with pytest.raises(FileError, match="already exists"):
         write(tmp_path / "a.dzi", a_field(), "ice")
     assert (tmp_path / "a_files" / "letter").read_text() == "dear"
     assert names(tmp_path) == ["a_files"]

@@ -204,14 +204,14 @@ def test_bytes_reach_the_disk_where_fsync_leaves_them_in_its_memory(
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("CON.png", "Windows keeps CON for a device"),
-        ("lpt1.png", "Windows keeps lpt1 for a device"),
-        ("sub/Nul.tar.png", "Windows keeps Nul for a device"),
-        ("C:\\aux\\a.png", "Windows keeps aux for a device"),
-        ("COM².png", "Windows keeps COM² for a device"),
-        ("what?.png", "Windows takes no ? in one"),
-        ("a<b.png", "Windows takes no < in one"),
-        ("C:\\a:b.png", "Windows takes no : in one"),
+        ("CON.png", "Windows reserves CON for a device"),
+        ("lpt1.png", "Windows reserves lpt1 for a device"),
+        ("sub/Nul.tar.png", "Windows reserves Nul for a device"),
+        ("C:\\aux\\a.png", "Windows reserves aux for a device"),
+        ("COM².png", "Windows reserves COM² for a device"),
+        ("what?.png", "Windows does not allow ? in names"),
+        ("a<b.png", "Windows does not allow < in names"),
+        ("C:\\a:b.png", "Windows does not allow : in names"),
     ],
 )
 def test_names_that_windows_does_not_take(path: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,12 +105,12 @@ def test_kalles_fraktaler_pixel_is_centred_and_rows_follow_the_imaginary_axis() 
 @pytest.mark.parametrize(
     ("key", "what"),
     [
-        ("FractalType: 33", "another formula .fractaltype 33, power 2."),
-        ("Power: 11", "another formula"),
-        ("FractalType: 6\nPower: 3", "another formula"),
+        ("FractalType: 33", "its formula .fractaltype 33, power 2."),
+        ("Power: 11", "its formula"),
+        ("FractalType: 6\nPower: 3", "its formula"),
         ("UseHybridFormula: 1", "a hybrid formula"),
-        ("SeedR: 0.1", "another start"),
-        ("FractalType: 1E4000", "another formula"),
+        ("SeedR: 0.1", "a start other"),
+        ("FractalType: 1E4000", "its formula"),
     ],
 )
 def test_unsupported_features_are_named(key: str, what: str) -> None:
@@ -351,7 +351,7 @@ def test_unknown_files_are_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         with pytest.raises(FileError):
             places.read_place(tmp_path / name)
-    with pytest.raises(FileError, match="a place is written as"):
+    with pytest.raises(FileError, match="the suffix of a location must be"):
         places.write_place("a.json", places.place_in(KFR))
 
 
@@ -379,9 +379,9 @@ def test_a_small_text_takes_little_memory(kind: str, text: str, tmp_path: Path) 
             path.rename(tmp_path / "a.kfr")
             notes: list[str] = []
             assert not origin_of(kfb.text_beside(tmp_path / "a.kfb"), 4, 3, 100, notes.append).placed
-            assert "its place is left out" in notes[0]
+            assert "its location is left out" in notes[0]
         else:
-            with pytest.raises(FileError, match=f"cannot read {path}: .*no place needs so many"):
+            with pytest.raises(FileError, match=f"cannot read {path}: .*which no location needs"):
                 places.read_place(path)
             if kind != "f3.toml":
                 assert read_colouring(path)[0] is None

@@ -150,8 +150,8 @@ def test_a_long_reference_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> 
         waiting.await_host(job, show, lines.append, told)
     (line,) = lines
     assert re.fullmatch(
-        rf"the reference orbit has [\d,]+ of at most {MAX_ITERATIONS:,} iterations after \d+ s, and may take up to "
-        r"[\d,]+ (seconds|minutes|hours|days); Ctrl-C stops",
+        rf"the reference orbit has [\d,]+ of at most {MAX_ITERATIONS:,} iterations after \d+ s and may take up to "
+        r"[\d,]+ (seconds|minutes|hours|days); press Ctrl-C to stop",
         line,
     )
     assert {(one.pixels, one.pixels_total, one.iterations) for one in seen} == {(0, 12, 0)}
@@ -165,8 +165,8 @@ def test_long_exact_counts_are_announced_once(monkeypatch: pytest.MonkeyPatch) -
     for seconds, done in ((100.0, 0), (105.0, 2), (120.0, 4), (125.0, 5), (200.0, 0), (230.0, 1)):
         counts.show(Progress(0, 99, 0, seconds, "a device", exact=(done, 10)))
     assert lines == [
-        "4 of 10 pixels are counted in exact arithmetic after 20 s, and the rest of this block may take "
-        "30 seconds; Ctrl-C stops"
+        "4 of 10 pixels are counted in exact arithmetic after 20 s; the rest of this block may take "
+        "30 seconds; press Ctrl-C to stop"
     ]
     assert [progress.exact[0] for progress in seen] == [0, 2, 4, 5, 0, 1]
     waiting.ExactCounts(None, lines.append).show(seen[0])

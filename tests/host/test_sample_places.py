@@ -41,7 +41,7 @@ def test_first_samples_do_not_depend_on_the_total() -> None:
 
 @pytest.mark.parametrize("samples", [0, 257, -1, 2.0, True, "many", None])
 def test_unsupported_sample_counts(samples: Any) -> None:
-    with pytest.raises(InvalidInputError, match="from 1 to 256 samples, or auto, not"):
+    with pytest.raises(InvalidInputError, match="from 1 to 256, or auto, not"):
         Colouring(ICE, samples=samples)
 
 
@@ -51,7 +51,7 @@ def test_options_that_need_one_count_per_pixel() -> None:
     require_sampled(["a.png", "b.jpg"], JOB, several, counts=False)
     require_sampled(["a.npz"], JOB, Colouring(ICE), counts=True)
     for paths, counts, why in ((["a.png", "a.npz"], False, r"a\.npz"), (["a.png"], True, "--confirm or a digest")):
-        with pytest.raises(InvalidInputError, match=f"has no count of its own; leave {why} out, or --samples"):
+        with pytest.raises(InvalidInputError, match=f"has no single count; leave out {why} or --samples"):
             require_sampled(paths, JOB, several, counts)
-    with pytest.raises(InvalidInputError, match="a height map has one sample a pixel"):
+    with pytest.raises(InvalidInputError, match="a height map has one sample per pixel"):
         Colouring(ICE, samples=4, height="counts")

@@ -455,7 +455,7 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.report(records, cast(list[Device], devices), 10, stopped=False, as_json=True) == 0
     assert capsys.readouterr().err == ""
     assert shown.report(records, cast(list[Device], devices), 10, stopped=True, as_json=True) == 1
-    assert capsys.readouterr().err == "mandelcl: stopped before the 10 min were over\n"
+    assert capsys.readouterr().err == "mandelcl: stopped before 10 min had passed\n"
 
 
 def test_progress_without_a_terminal_is_one_line_a_minute(

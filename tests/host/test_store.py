@@ -101,7 +101,7 @@ def test_array_of_another_layout_is_refused(tmp_path: Path, form: str) -> None:
     store = a_store(tmp_path / "s", manifest)
     values = values_of(manifest, 0)
     for other in (values[..., :-1], values.astype(np.int64), values_of(manifest, manifest.bands - 1)):
-        with pytest.raises(ValueError, match="is not of the store's form"):
+        with pytest.raises(ValueError, match="does not have the store's layout"):
             store.write(0, other)
     with pytest.raises(ValueError, match="facts of"):
         store.write(0, values, {"long": "x" * 5000})
@@ -164,7 +164,7 @@ def test_band_files_with_other_content() -> None:
                 forged(form, wrong)
     with pytest.raises(ValueError, match="a frame"):
         forged(form, frame, width=3)
-    with pytest.raises(ValueError, match="the frames are not as long"):
+    with pytest.raises(ValueError, match="the length of the frames differs"):
         packing.unpack(memoryview(b""), memoryview(frame), form, 2, 2)
 
 
@@ -304,7 +304,9 @@ def test_an_old_store_is_refused_in_one_line(tmp_path: Path, resume: bool) -> No
     (folder / "band-0000000").write_bytes(b"mandelcl band 1\n")
     store = BandStore(folder)
     store.lock()
-    with pytest.raises(FileError, match=r"another mandelcl left .*: go on with that one, or delete .*$") as caught:
+    with pytest.raises(
+        FileError, match=r"another version of mandelcl made .*; continue with that, or delete .*$"
+    ) as caught:
         left_behind([store], resume)
     assert "\n" not in str(caught.value)
     store.release()
@@ -361,7 +363,7 @@ def test_part_file_is_kept_unless_asked(tmp_path: Path) -> None:
     stores = [a_store(tmp_path / name, a_manifest()) for name in "ab"]
     for store in stores:
         store.write(0, values_of(a_manifest(), 0))
-    with pytest.raises(FileError, match="go on with --resume"):
+    with pytest.raises(FileError, match="to continue it, add --resume"):
         left_behind(stores[:1], resume=False)
     with pytest.raises(FileError, match="name that output first"):
         left_behind(stores, resume=True)
@@ -390,7 +392,7 @@ def test_store_without_bands_is_ignored(tmp_path: Path) -> None:
 def test_foreign_manifest_is_kept(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "manifest.json").write_text("somebody's")
-    with locked([BandStore(tmp_path / "s")]) as stores, pytest.raises(FileError, match="nothing here can be used"):
+    with locked([BandStore(tmp_path / "s")]) as stores, pytest.raises(FileError, match="the render cannot continue"):
         left_behind(stores, resume=False)
     assert (tmp_path / "s" / "manifest.json").read_text() == "somebody's"
 
@@ -472,7 +474,7 @@ def test_a_folder_that_mandelcl_did_not_make_is_refused(tmp_path: Path, name: st
     inside.parent.mkdir(parents=True)
     inside.write_text("x")
     store = BandStore(folder)
-    with pytest.raises(FileError, match=f"{name} is not mandelcl's; move it away"), locked([store]):
+    with pytest.raises(FileError, match=f"{name} was not made by mandelcl; move it away"), locked([store]):
         pass
     assert inside.read_text() == "x"
     assert names(folder) == [name], "no lock was made"
@@ -485,7 +487,7 @@ def test_foreign_folders_beside_a_store_are_kept(tmp_path: Path) -> None:
         (folder / name).mkdir(parents=True)
         (folder / name / "thesis.tex").write_text("x")
     (folder / "lock").touch()
-    with locked([BandStore(folder)]) as stores, pytest.raises(FileError, match="draft is not mandelcl's"):
+    with locked([BandStore(folder)]) as stores, pytest.raises(FileError, match="draft was not made by mandelcl"):
         left_behind(stores, resume=False)
     assert sorted(path.parent.name for path in folder.rglob("*.tex")) == ["band-0000001", "draft", "manifest.json.new"]
 

@@ -118,7 +118,7 @@ def test_parts_of_a_picture_share_samples() -> None:
 def test_equalising_needs_a_distribution() -> None:
     field = a_field()
     colouring = Colouring(find_palette("ice"), equalise=0.75)
-    with pytest.raises(InvalidInputError, match="must know the picture"):
+    with pytest.raises(InvalidInputError, match="must be fitted to the picture"):
         paint(field.job, field.planes, colouring)
     fitted = colouring.fitted_to(field)
     assert len(fitted.knots) == KNOTS

@@ -1,7 +1,7 @@
-"""Palettes from elsewhere: a reader for each kind of file, a library's, and colours in a row.
+"""Palettes from files, from a library, and from lists of colours: one reader per kind of file.
 
-Files are not trusted: they are read up to a size, and what they say is looked at as text. To add a kind: a module with
-a `read(text, name)` that yields its palettes, and a line in `READERS`.
+Files are not trusted: they are read up to a maximum size, and their contents are handled as text. To add a kind, write
+a module with `read(text, name)`, which yields its palettes, and add a line in `READERS`.
 """
 
 import importlib
@@ -18,9 +18,9 @@ from mandelcl.files.paths import one_line, require_readable, target, text_of
 LIBRARY = "cmap:"
 MOST_BYTES = 1 << 22
 MOST_ENTRIES = 4096
-_SHOWN = 8  # names of entries in a message
+_SHOWN = 8  # names of entries shown in a message
 
-# The module that reads files of each suffix.
+# The module that reads files with each suffix.
 READERS: Mapping[str, str] = MappingProxyType(
     {
         ".map": "fractint",
@@ -38,11 +38,12 @@ READERS: Mapping[str, str] = MappingProxyType(
 
 
 def palette_of(text: str) -> Palette | None:
-    """Return the palette that a text names; None for another text.
+    """Return the palette that a text names, or None for other texts.
 
-    It is FILE, FILE#ENTRY, cmap:NAME, colours in a row, or a JSON object such as pictures carry of their palettes.
+    The text is FILE, FILE#ENTRY, cmap:NAME, a list of colours, or a JSON object such as pictures store for their
+    palette.
 
-    Raises FileError, or InvalidInputError, in one line.
+    Raises FileError or InvalidInputError, with a one-line message.
     """
     if text.startswith(LIBRARY):
         from mandelcl.colour.palette_files import library
@@ -66,7 +67,7 @@ def palette_of(text: str) -> Palette | None:
 
 
 def _described(text: str) -> Palette:
-    """Return the palette of a JSON object; raises InvalidInputError for another text."""
+    """Return the palette in a JSON object. Raises InvalidInputError for any other text."""
     from mandelcl.colour.palette_files import described
 
     try:
@@ -76,28 +77,28 @@ def _described(text: str) -> Palette:
 
 
 def palettes_in(path: str) -> Sequence[Palette]:
-    """Return the palettes in a file, at least one; raises FileError for a file that cannot be read, or has none."""
+    """Return the palettes in a file, at least one. Raises FileError if it cannot be read or has none."""
     with one_line("cannot read", path):
         place = target(path)
         require_readable(place)
         with place.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise FileError(f"a palette of more than {MOST_BYTES >> 20} MiB")
+            raise FileError(f"a palette file must have at most {MOST_BYTES >> 20} MiB")
         found = list(islice(_read(suffix_of(path), data, place.stem), MOST_ENTRIES))
         if not found:
-            raise FileError("there is no palette in it")
+            raise FileError("it has no palette")
         return found
 
 
 def _read(suffix: str, data: bytes, name: str) -> Iterator[Palette]:
-    """Yield the palettes in the bytes of a file; raises FileError where they are none."""
+    """Yield the palettes in the bytes of a file. Raises FileError if they are invalid."""
     reader = importlib.import_module(f"mandelcl.colour.palette_files.{READERS[suffix]}")
     try:
         yield from reader.read(text_of(data), printable(name, 100))
     except (ArithmeticError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         why = f"{type(error).__name__}: {printable(str(error), 100)}"
-        raise FileError(f"not a palette as {suffix} files have them ({why})") from error
+        raise FileError(f"not a valid {suffix} palette ({why})") from error
 
 
 def _entry(path: str, entry: str) -> Palette:
@@ -107,9 +108,9 @@ def _entry(path: str, entry: str) -> Palette:
             return palette
     names = ", ".join(printable(palette.name, 40) for palette in found[:_SHOWN])
     more = ", …" if len(found) > _SHOWN else ""
-    raise InvalidInputError(f"{path} has no palette {quoted(entry)}; it has {names}{more}")
+    raise InvalidInputError(f"{path} has no palette {quoted(entry)}; its palettes are {names}{more}")
 
 
 def suffix_of(path: str) -> str:
-    """Return the suffix of a file's name, which says who reads it."""
+    """Return the suffix of a file's name, which selects the reader."""
     return Path(path).suffix.lower()

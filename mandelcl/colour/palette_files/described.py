@@ -1,4 +1,4 @@
-"""`.json` files, with what a picture carries of its palette: `colours`, and perhaps `cycle`, `inside` and the rest."""
+"""`.json` files in the form that pictures store: `colours`, and optionally `cycle`, `inside` and other fields."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from mandelcl.colour.palettes import Palette
 
 
 def read(text: str, name: str) -> Iterator[Palette]:
-    """Yield the palette; raises ValueError, TypeError or InvalidInputError for another text."""
+    """Yield the palette. Raises ValueError, TypeError or InvalidInputError for an invalid text."""
     values = json.loads(text)
     if isinstance(values, list):
         values = {"colours": values}

@@ -1,4 +1,4 @@
-"""`.ggr` files, the gradients of GIMP, whose segments have curves of their own: as so many colours, there and back."""
+"""`.ggr` files, GIMP's gradients. Their segments have different curves, so they are sampled; open ones are mirrored."""
 
 import io
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ _ENTRIES = 256
 
 
 def read(text: str, name: str) -> Iterator[Palette]:
-    """Yield the palette; raises what Pillow's reader raises for another text, and ValueError."""
+    """Yield the palette. Raises ValueError, or the errors of Pillow's reader, for an invalid text."""
     title = text.partition("\n")[2].partition("\n")[0]
     if title.startswith("Name:"):
         name = printable(title.removeprefix("Name:").strip(), 100)
     gradient = GimpGradientFile.GimpGradientFile(io.BytesIO(text.encode()))
     data = gradient.getpalette(_ENTRIES)[0]
     colours = [hexadecimal(*data[4 * k : 4 * k + 3]) for k in range(_ENTRIES)]
-    # It need not end where it begins: then it goes back as it came.
+    # A gradient that does not end where it begins is mirrored.
     if colours[0] != colours[-1]:
         colours += colours[-2:0:-1]
     yield Palette(name, "a GIMP gradient", tuple(colours), cycle=1.6, blend="linear")

@@ -1,4 +1,4 @@
-"""`.gpl` files, the palettes of GIMP, Inkscape and XaoS: red, green and blue a line, and perhaps the colour's name."""
+"""`.gpl` files, palettes of GIMP, Inkscape and XaoS: lines with red, green and blue, and optionally a name."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from mandelcl.colour.palettes import Palette
 
 
 def read(text: str, name: str) -> Iterator[Palette]:
-    """Yield the palette; raises ValueError for another text."""
+    """Yield the palette. Raises ValueError for an invalid text."""
     first, *lines = text.splitlines() or [""]
     if first.strip() != "GIMP Palette":
         raise ValueError("it does not begin with 'GIMP Palette'")

@@ -1,4 +1,4 @@
-"""Colours in a row, as `#03071e` or `03071e`, between anything that is neither a letter nor a digit."""
+"""Lists of colours like `#03071e` or `03071e`, separated by anything that is neither a letter nor a digit."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _REMARK = re.compile(r"^[ \t]*(;|//).*$", re.MULTILINE)
 
 
 def read(text: str, name: str) -> Iterator[Palette]:
-    """Yield the palette; raises ValueError where a word is no such colour."""
+    """Yield the palette. Raises ValueError for a word that is not a colour."""
     words = _WORD.findall(_REMARK.sub("", text))
     for word in words:
         if not _COLOUR.fullmatch(word):

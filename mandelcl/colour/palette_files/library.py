@@ -1,4 +1,4 @@
-"""The colour maps of the library `cmap` (of the extra `palettes`), by name."""
+"""The colour maps of the library `cmap` (from the extra `palettes`), by name."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +13,14 @@ _ENTRIES = 128
 
 
 def palette(name: str) -> Palette:
-    """Return the palette of a colour map: discrete ones as they are, those that do not close there and back.
+    """Return the palette of a colour map. Discrete maps are used as they are; non-cyclic maps are mirrored.
 
-    Raises InvalidInputError for a name that the library does not know, and where it is not installed.
+    Raises InvalidInputError for a name that the library does not know, or if it is not installed.
     """
     cmap = _library()
     try:
         found = cmap.Colormap(name)
-    except Exception as error:  # the library takes many kinds of names, and any of them may be malformed
+    except Exception as error:  # the library parses many kinds of names, and may raise anything for malformed ones
         hint = "`mandelcl palettes cmap:` lists those that it has"
         raise InvalidInputError(f"the library cmap has no colour map {quoted(name)}; {hint}") from error
     if found.interpolation == "nearest":
@@ -35,10 +35,10 @@ def palette(name: str) -> Palette:
 
 
 def names() -> Sequence[str]:
-    """Return the names of all colour maps; raises InvalidInputError where the library is not installed."""
+    """Return the names of all colour maps. Raises InvalidInputError if the library is not installed."""
     return sorted(_library().Catalog().unique_keys())
 
 
 def _library() -> Any:
-    """Return the library; raises InvalidInputError where it is not installed."""
+    """Import and return the library. Raises InvalidInputError if it is not installed."""
     return load("cmap", "cmap:NAME needs the library cmap", "palettes", InvalidInputError)

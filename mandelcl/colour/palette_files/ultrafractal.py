@@ -1,8 +1,8 @@
-"""`.ugr` and `.ual` files, the gradients of Ultra Fractal: several entries, each of colours at 400 places.
+"""`.ugr` and `.ual` files, the gradients of Ultra Fractal: several entries, each with colours at up to 400 places.
 
-An entry is `NAME { gradient: key=value … opacity: … }`. A colour is one number, R + 256·G + 65536·B, at an index
-modulo 400. `smooth=yes` asks for a curve, `smooth=no` for straight lines. `rotation` is ignored: it says how far the
-editor has turned the indices, which are turned already.
+An entry is `NAME { gradient: key=value … opacity: … }`. A colour is one number, R + 256·G + 65536·B, at an index modulo
+400. `smooth=yes` means a curve, `smooth=no` straight lines. `rotation` is ignored: it says how far the editor has
+rotated the indices, which are already rotated.
 """
 
 import re
@@ -19,7 +19,7 @@ _REMARK = re.compile(r'("[^"\n]*")|;[^\n]*')
 
 
 def read(text: str, name: str) -> Iterator[Palette]:
-    """Yield the palettes, those without colours left out; raises ValueError for one whose numbers are none."""
+    """Yield the palettes that have colours. Raises ValueError for invalid numbers."""
     plain = _REMARK.sub(lambda found: found[1] or "", text)
     for piece in plain.split("}")[:-1]:
         before, _, body = piece.rpartition("{")
@@ -41,7 +41,7 @@ def _palette(name: str, pairs: list[tuple[str, str]]) -> Palette | None:
         elif key == "color":
             number = int(value)
             if not 0 <= number < 1 << 24:
-                raise ValueError(f"the colour {value[:40]}, which is no number of 24 bits")
+                raise ValueError(f"the colour {value[:40]} is not a 24-bit number")
             stops[index] = hexadecimal(number & 255, number >> 8 & 255, number >> 16)
         elif key == "smooth":
             smooth = value.lower() == "yes"

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def register(display: Any) -> None:
-    """Have IPython's display formatter show fields and jobs as pictures, and load what draws them with the first."""
+    """Register PNG representations of fields and jobs with IPython. The drawing code is imported on first use."""
     for home, name in (("mandelcl.core.field", "Field"), ("mandelcl.core.job", "Job")):
         display.formatters["image/png"].for_type_by_name(home, name, _png)
 

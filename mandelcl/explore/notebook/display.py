@@ -1,4 +1,4 @@
-"""Pictures of what a notebook shows: small, in the default colours, and none where something is in the way."""
+"""Small pictures of fields and jobs for notebooks, in the default colours. If drawing fails, there is no picture."""
 
 import io
 import time
@@ -10,41 +10,41 @@ from mandelcl.colour.palettes import find_palette
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 
-MOST_SIDE = 1024  # pixels of a field's picture; of a larger field it has every second, third … pixel
-PREVIEW_SIDE = 320  # of a job's, which is computed for it
-PREVIEW_S = 3.0  # for computing that; what takes longer is not shown
+MOST_SIDE = 1024  # in pixels, of a field's picture; a larger field is subsampled
+PREVIEW_SIDE = 320  # of a job's picture, which is computed for this purpose
+PREVIEW_S = 3.0  # time limit for the preview; if it takes longer, none is shown
 
 
 class _Deadline:
-    """The token of work that is to be done so many seconds after it was first asked: devices start before that."""
+    """A cancel token that is set some seconds after it is first asked, so the start of devices does not count."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._end = seconds, 0.0
 
     def is_set(self) -> bool:
-        """Return whether they are over."""
+        """Return whether the deadline has passed."""
         self._end = self._end or time.monotonic() + self._seconds
         return time.monotonic() > self._end
 
 
 def png(shown: object) -> bytes | None:
-    """Return a field or a job as a PNG in the default colours; None where that is not to be had.
+    """Return a field or a job as a PNG in the default colours, or None if that is not possible.
 
-    A field's picture has every k-th pixel of it, with the least k for sides of at most 1024. That of a job is computed,
-    with sides of at most 320, unless it takes more than three seconds.
+    A field's picture has every k-th pixel, with the smallest k for sides of at most 1024 pixels. A job's picture is
+    computed with sides of at most 320 pixels, unless that takes more than three seconds.
     """
     try:
         if isinstance(shown, Field):
             return _painted(strided(shown, MOST_SIDE))
         if isinstance(shown, Job):
             return _painted(_preview(shown))
-    except Exception:  # whatever it is, a notebook shows the repr instead, and no traceback
+    except Exception:  # after any error, a notebook shows the repr and no traceback
         return None
     return None
 
 
 def strided(field: Field, most: int) -> Field:
-    """Return every k-th column and row of a field, with the least k for sides of at most `most`."""
+    """Return every k-th column and row of a field, with the smallest k for sides of at most `most` pixels."""
     step = _step(field.job, most)
     planes = {name: values[::step, ::step] for name, values in field.planes.items()}
     return Field(field.job.at(field.job.view.coarser(step)), planes)

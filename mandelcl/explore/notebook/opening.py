@@ -1,4 +1,4 @@
-"""`mandelcl.explore(…)`: from a place to the widget that shows it."""
+"""`mandelcl.explore(…)`: from its arguments to the widget."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,14 +42,14 @@ def explore(
     device: str | Sequence[str] = (),
     save_dir: str | Path = ".",
 ) -> "Explorer":
-    """Return the explorer as a widget for a notebook: an `Explorer`, which shows itself as the last line of a cell.
+    """Return the explorer as a widget for a notebook: an `Explorer`, which is shown as the last line of a cell.
 
-    It begins at a named place (`at`, or nearer with a `zoom`), at a `center` and `zoom`, at the view of a job, a field
-    or a file that mandelcl wrote (`like`), or at the formula's home. The arguments mean what they mean for `mandelcl
-    explore`; numbers may be texts of any length. `size` is the widget's, in pixels of the page; it is no wider than its
-    cell. `device` is a SPEC, or several, which share each view. Pictures are saved to the folder `save_dir`. Raises
-    InvalidInputError for arguments that make no view, FileError for a file without a job, and MandelclError without the
-    extra `notebook`.
+    It begins at a named location (`at`, optionally with a deeper `zoom`), at a `center` and `zoom`, at the view of a
+    job, a field or a file written by mandelcl (`like`), or at the formula's home view. The arguments have the same
+    meaning as for `mandelcl explore`. Numbers may be texts of any length. `size` is the widget's size in pixels of the
+    page; the cell's width limits it. `device` is a SPEC, or several that share each view. Pictures are saved to the
+    folder `save_dir`. Raises InvalidInputError for arguments that do not make a view, FileError for a file without a
+    job, and MandelclError if the extra `notebook` is not installed.
     """
     load("anywidget", "the explorer in a notebook needs anywidget", "notebook")
     from mandelcl.explore.notebook.widget import Explorer
@@ -78,19 +78,19 @@ def explore(
 
 
 def _require_one_beginning(at: object, center: object, zoom: object, rotate: object, like: object) -> None:
-    """Raise InvalidInputError for arguments that contradict each other, or need another one."""
+    """Raise InvalidInputError for arguments that contradict each other, or that need another argument."""
     beginnings = {"at": at, "center": center, "like": like}
     given = [name for name, value in beginnings.items() if value is not None]
     if len(given) > 1:
-        raise InvalidInputError(f"{' and '.join(given)} each say what to show; give one of them")
+        raise InvalidInputError(f"{' and '.join(given)} each define the view; give only one of them")
     if like is not None and (zoom is not None or rotate):
-        raise InvalidInputError("like has a view of its own; leave zoom and rotate out")
+        raise InvalidInputError("like already defines the view; leave zoom and rotate out")
     if like is None and at is None and (center is None) != (zoom is None):
         raise InvalidInputError("center and zoom go together; the picture is 4/zoom high")
 
 
 def _alike(like: Job | Field | str | Path) -> tuple[Job, Colouring | None]:
-    """Return the job of something that has one, and its colours."""
+    """Return the job of a job, field or file, and its colours."""
     if isinstance(like, Job):
         return like, None
     if isinstance(like, Field):
@@ -103,15 +103,15 @@ def _alike(like: Job | Field | str | Path) -> tuple[Job, Colouring | None]:
 
 
 def _at(name: str, zoom: Exact | None, rotate: Exact, size: tuple[int, int]) -> tuple[Job, Colouring]:
-    """Return the job of a named place, from nearer with a zoom, and its colours."""
-    require_type(name, str, "the name of a place")
+    """Return the job of a named location, at its own zoom or the given one, and its colours."""
+    require_type(name, str, "the name of a location")
     place = find_location(name)
     view = View.centred(place.re, place.im, place.zoom if zoom is None else zoom, *size, rotate)
     return Job(view, place.iterations), Colouring(find_palette(place.palette), place.cycle, place.offset)
 
 
 def _formula(formula: Formula | str | None, julia: tuple[Exact, Exact] | None) -> Formula | None:
-    """Return the formula that is asked for; None where none is."""
+    """Return the requested formula, or None if none is given."""
     if formula is None and julia is None:
         return None
     chosen = Formula.parse(formula) if isinstance(formula, str) else formula or MANDELBROT
@@ -136,5 +136,5 @@ def _specs(device: str | Sequence[str]) -> tuple[str, ...]:
 def _folder(path: str | Path) -> Path:
     folder = Path(path).absolute()
     if not folder.is_dir():
-        raise InvalidInputError(f"there is no folder {quoted(str(path))}")
+        raise InvalidInputError(f"there is no folder {quoted(str(path))}; create it, or choose another")
     return folder

@@ -1,7 +1,7 @@
-"""A widget's pages, and the thread that serves them: an event loop with a `Workspace`, for as long as there are any.
+"""A widget's pages, and the thread that serves them: an event loop with a `Workspace`, kept while there are any pages.
 
-Messages from pages come in the kernel's own thread, which hears nothing while a cell runs. What they ask for is done in
-the loop's thread, from which pixels leave meanwhile, too.
+Messages from pages arrive in the kernel's own thread, which receives none while a cell runs. The loop's thread handles
+them, and sends pixels even while a cell runs.
 """
 
 import asyncio
@@ -16,17 +16,17 @@ from mandelcl.explore.client import Client
 from mandelcl.explore.viewing import Viewing
 from mandelcl.explore.workspace import Start, Workspace
 
-# Sends a message and bytes over the widget's comm, from any thread.
+# Sends a message and bytes over the widget's comm. Any thread may call it.
 Post: TypeAlias = Callable[[Mapping[str, Any], Sequence[bytes | memoryview]], None]
 
 _MOST_PAGES = 4
-_MOST_UNDER_WAY = 1 << 25  # bytes on their way to a page that it has not acknowledged
+_MOST_UNDER_WAY = 1 << 25  # bytes in flight to a page, not yet acknowledged
 _END_S = 10.0
 _LOOK_S = 0.01
 
 
 class CommLine:
-    """The way to one page (a `Line`), for the loop's thread."""
+    """The connection to one page (a `Line`), for the loop's thread."""
 
     def __init__(self, page: str, post: Post) -> None:
         self._page, self._post = page, post
@@ -35,27 +35,27 @@ class CommLine:
         self._room = asyncio.Event()
 
     def hear(self, message: str | bytes) -> None:
-        """Take what the page says."""
+        """Take a message from the page."""
         self._said.put_nowait(message)
 
     def taken(self, size: int) -> None:
-        """Take note that the page has so many bytes more."""
+        """Note that the page has acknowledged this many more bytes."""
         self._under_way -= size
         self._room.set()
 
     def leave(self) -> None:
-        """Take note that the page is gone."""
+        """Note that the page is gone."""
         self._gone = True
         self._said.put_nowait(None)
         self._room.set()
 
     async def heard(self) -> AsyncIterator[str | bytes]:
-        """Yield what the page says, until it is gone."""
+        """Yield the page's messages until it is gone."""
         while (message := await self._said.get()) is not None:
             yield message
 
     async def send(self, data: bytes | memoryview | str) -> None:
-        """Send a text or bytes, once the page has most of what was sent; raises ConnectionError where it is gone."""
+        """Send data after the page has acknowledged most of the earlier data. Raises ConnectionError if it is gone."""
         while self._under_way > _MOST_UNDER_WAY and not self._gone:
             self._room.clear()
             await self._room.wait()
@@ -79,7 +79,7 @@ class _Service:
         self.call(self._open()).result()
 
     def call(self, work: Any) -> "Future[Any]":
-        """Have the loop do something that is awaited."""
+        """Run a coroutine in the loop and return its future."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class _Service:
 
 
 class _Page:
-    """A page: its way, what it shows, how many of its messages have come, and when the last one did."""
+    """A page: its connection, its client, the number of messages received, and the time of the last one."""
 
     def __init__(self, name: str, service: _Service, post: Post) -> None:
         self.line = CommLine(name, post)
@@ -117,7 +117,7 @@ class _Page:
 
 
 class Pages:
-    """The pages of a widget; while there are none, there is neither thread nor process. For the kernel's thread."""
+    """The pages of a widget. Without pages there is neither thread nor process. For the kernel's thread only."""
 
     def __init__(self, start: Start, post: Post) -> None:
         self._start, self._post = start, post
@@ -125,7 +125,7 @@ class Pages:
         self._service: _Service | None = None
 
     def hear(self, content: object, buffers: Sequence[bytes | memoryview]) -> None:
-        """Take a message of a page; what makes no sense is passed over."""
+        """Handle a message of a page; invalid messages are ignored."""
         if not isinstance(content, Mapping) or not isinstance(name := content.get("page"), str):
             return
         if content.get("hello"):
@@ -151,14 +151,14 @@ class Pages:
             tell(page.line.hear, bytes(buffer))
 
     def close(self) -> None:
-        """Let all pages go, and end all processes."""
+        """Disconnect all pages, and end all processes."""
         for name in list(self._pages):
             self._dismiss(name)
 
     def at_rest(self) -> Viewing | None:
-        """Return the view of the page that came last, once it is complete; None where no page has asked for one yet.
+        """Return the view of the newest page once it is complete; None if no page has asked for a view yet.
 
-        Such a view may have failed instead, and is not complete then.
+        A view that has failed is returned as well, and is not complete.
         """
         if not self._pages or self._service is None:
             return None
@@ -167,7 +167,7 @@ class Pages:
 
     def _welcome(self, name: str) -> None:
         self._service = self._service or _Service(self._start)
-        if len(self._pages) >= _MOST_PAGES:  # the page of a browser that was closed has said nothing for long
+        if len(self._pages) >= _MOST_PAGES:  # drop the quietest page: its browser was probably closed
             self._dismiss(min(self._pages, key=lambda one: self._pages[one].last))
         self._pages[name] = _Page(name, self._service, self._post)
 
@@ -181,7 +181,7 @@ class Pages:
 
 
 async def _rested(client: Client) -> Viewing | None:
-    """Return the view of a page's first pane once nothing more will come of it."""
+    """Wait until the view of a page's first pane is finished or has failed, and return it."""
     while (viewing := client.panes.get(0)) is not None and not viewing.over:
         await asyncio.sleep(_LOOK_S)
     return viewing

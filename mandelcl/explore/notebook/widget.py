@@ -1,4 +1,4 @@
-"""The explorer as a widget (anywidget): the page's modules in the browser, the server's in this process."""
+"""The explorer as a widget (anywidget): the page's modules run in the browser, the server's in this process."""
 
 import hashlib
 import json
@@ -29,15 +29,15 @@ _LOADER = Path(__file__).with_name("loader.js")
 
 
 class Explorer(AnyWidget):
-    """The explorer in a notebook; `mandelcl.explore` makes it.
+    """The explorer in a notebook. `mandelcl.explore` makes it.
 
-    `place`, `job` and `field` are those of the view that it shows, which they wait for; as long as no page shows it,
-    those of the view that it will begin with. Its devices work in processes of their own while it is shown; `close`
-    ends them, as does the end of the kernel.
+    `place`, `job` and `field` describe the current view and wait until it is complete. While no page shows the widget,
+    they describe the view with which it will begin. The devices work in their own processes while the widget is shown;
+    `close`, or the end of the kernel, ends them.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
-    _address = traitlets.Unicode().tag(sync=True)  # of the place shown, for a page that shows it next
+    _address = traitlets.Unicode().tag(sync=True)  # of the current location, for the next page that shows the widget
     size = traitlets.Tuple(traitlets.Int(), traitlets.Int(), read_only=True).tag(sync=True)
 
     def __init__(self, start: Start, size: tuple[int, int]) -> None:
@@ -59,7 +59,7 @@ class Explorer(AnyWidget):
 
     @property
     def field(self) -> Field:
-        """The field of the view: counts and smooth fractions, the very ones that the page shows."""
+        """The field of the view: exactly the counts and smooth fractions that the page shows."""
         job, planes = self._shown()
         if planes:
             return Field(job, planes)
@@ -71,12 +71,12 @@ class Explorer(AnyWidget):
 
     @property
     def place(self) -> Mapping[str, Any]:
-        """The `center`, `zoom` and `rotate` of the view, exactly, as `mandelcl.explore` takes them."""
+        """The exact `center`, `zoom` and `rotate` of the view, as arguments for `mandelcl.explore`."""
         re, im, zoom, degrees = map(places.number_text, places.centred(self.job.view))
         return {"center": (re, im), "zoom": zoom, "rotate": degrees}
 
     def close(self) -> None:
-        """Close the widget, and end its processes."""
+        """Close the widget and end its processes."""
         self._pages.close()
         super().close()
 
@@ -85,7 +85,9 @@ class Explorer(AnyWidget):
         if viewing is None:
             return places.resized(self._start.job, *self.size), {}
         if not viewing.complete:
-            raise MandelclError("the view that the widget shows could not be computed, or was stopped")
+            raise MandelclError(
+                "the widget's view failed or was stopped; move or zoom in the widget to compute another"
+            )
         planes = assembled(viewing.whole, list(viewing.parts))
         for values in planes.values():
             values.flags.writeable = False
@@ -100,7 +102,7 @@ class Explorer(AnyWidget):
 
 @cache
 def bundle() -> str:
-    """Return a module whose default export is the explorer as a widget."""
+    """Return a JavaScript module whose default export is the explorer widget."""
     files = {path.removeprefix("/"): file.body.decode() for path, file in static_files().items()}
     modules = [[name, files[name]] for name in _in_order(files)]
     digest = hashlib.sha256(json.dumps([modules, files[_STYLE]]).encode()).hexdigest()
@@ -109,7 +111,7 @@ def bundle() -> str:
 
 
 def _in_order(files: dict[str, str]) -> list[str]:
-    """Return the modules that the widget takes, those that others import before these."""
+    """Return the widget's modules in dependency order, imported modules first."""
     imported: dict[str, list[str]] = {}
     wanted = [_ENTRY, _WORKER]
     while wanted:

@@ -1,1 +1,1 @@
-"""OpenEXR files as Kalles Fraktaler and Fraktaler-3 write them: counts, distances, directions, colours as light."""
+"""OpenEXR files in the conventions of Kalles Fraktaler and Fraktaler-3: counts, distances, directions, linear RGB."""

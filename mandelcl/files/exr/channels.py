@@ -1,9 +1,9 @@
-"""Between the planes of a field and the channels of Kalles Fraktaler and Fraktaler-3.
+"""Conversion between the planes of a field and the channels of Kalles Fraktaler and Fraktaler-3.
 
-N is their whole count and a bias, in two words where one does not hold it; inside it is all ones, and 0 where a pixel
-was not computed. NF is what their count has behind the point, T the direction of z where the orbit leaves, in turns
-from 0 to below 1. DEX and DEY are the distance estimate in pixels, to the right and down. Planes of last iterates have
-channels of their own names, which those programs pass over.
+N is their whole count plus a bias, in two words if one cannot hold it. All bits are set inside, and N is 0 if a pixel
+was not computed. NF is the fractional part of their count. T is the direction of z as the orbit leaves, in turns, in
+[0, 1). DEX and DEY are the distance estimate in pixels, to the right and down. Planes of last iterates have channels
+with their own names, which those programs ignore.
 """
 
 import math
@@ -22,16 +22,16 @@ from mandelcl.files.continuous import joined, shift_of, split
 from mandelcl.formulas import Formula
 
 BIAS = 1024
-RADIUS = 625  # of Fraktaler-3, where nothing says another
+RADIUS = 625  # Fraktaler-3's, if the file has none
 _INSIDE = 0xFFFFFFFF
-_TWO_WORDS = 0xFFFFFFFE  # caps that are as large have their counts in two words
+_TWO_WORDS = 0xFFFFFFFE  # from this iteration limit on, counts have two words
 _TURN = 2 * math.pi
 
 Channels = Mapping[str, npt.NDArray[Any]]
 
 
 def names_of(job: Job) -> tuple[str, ...]:
-    """Return the channels that a job's planes make, in the order of the alphabet, as files have them."""
+    """Return the channels for a job's planes, in alphabetical order as in files."""
     names = ["N0", "N1"] if job.iterations + BIAS >= _TWO_WORDS else ["N"]
     for plane, channels in ((SMOOTH, ["NF"]), (DISTANCE, ["DEX", "DEY"]), (LAST, ["T"])):
         names += channels if plane.name in job.planes else []
@@ -39,7 +39,7 @@ def names_of(job: Job) -> tuple[str, ...]:
 
 
 def channels_of(job: Job, rows: Rows) -> dict[str, npt.NDArray[Any]]:
-    """Return the channels of some rows: N uint32, the others float32."""
+    """Return the channels of some rows: N as uint32, the others as float32."""
     counts = rows[COUNTS.name]
     inside = np.equal(counts, np.uint32(job.iterations))
     whole = counts.astype(np.int64)
@@ -60,9 +60,9 @@ def channels_of(job: Job, rows: Rows) -> dict[str, npt.NDArray[Any]]:
 
 
 def planes_of(channels: Channels, formula: Formula, bias: int, cap: int, radius: Fraction | int) -> tuple[Rows, int]:
-    """Return the planes that the channels of some rows have, and how many pixels were not computed.
+    """Return the planes for the channels of some rows, and the number of pixels that were not computed.
 
-    Such pixels are inside, as are those that are said to be. Raises FileError for values that no program writes.
+    Such pixels count as inside, like those marked as inside. Raises FileError for values that no program writes.
     """
     low = channels["N"] if "N" in channels else channels["N0"]
     high = channels["N1"] if "N1" in channels else np.where(low == _INSIDE, np.uint32(_INSIDE), np.uint32(0))
@@ -72,7 +72,7 @@ def planes_of(channels: Channels, formula: Formula, bias: int, cap: int, radius:
     inside |= missing
     whole = (low.astype(np.int64) | (high.astype(np.int64) << 32)) - bias
     if np.any((whole < 0) | (whole > cap + 64), where=~inside):
-        raise FileError("it has counts below 0, or beyond its cap")
+        raise FileError("it has counts below 0 or above its iteration limit")
     planes: dict[str, npt.NDArray[Any]] = {}
     if rest is None:
         counts = np.where(inside, cap, np.clip(whole, 0 if formula.begins_inside else 1, max(cap - 1, 1)))
@@ -84,7 +84,7 @@ def planes_of(channels: Channels, formula: Formula, bias: int, cap: int, radius:
         planes[DISTANCE.name] = _complex(channels["DEX"], -channels["DEY"], inside)
     if "T" in channels and rest is not None:
         degree = next((degree for degree in formula.degrees if degree > 1), 2)
-        with np.errstate(all="ignore"):  # what is not finite is refused
+        with np.errstate(all="ignore"):  # values that are not finite are refused
             size = np.float64(radius) ** (np.float64(degree) ** (1 - rest.astype(np.float64)))
             angle = channels["T"].astype(np.float64) * _TURN
             planes[LAST.name] = _complex(size * np.cos(angle), size * np.sin(angle), inside)
@@ -101,7 +101,7 @@ def _trails(names: Collection[str]) -> list[str]:
 
 
 def _directions(formula: Formula, last: npt.NDArray[np.complex64]) -> npt.NDArray[np.float32]:
-    """Return where z leaves the radius, in turns: of z^d + c those that are still within it take a step, but for c."""
+    """Return the direction of z outside the radius, in turns. For z^d + c, z inside the radius first becomes z^d."""
     turns = np.arctan2(last.imag.astype(np.float64), last.real) / _TURN
     if formula.power:
         turns *= np.where(np.abs(last) > RADIUS, 1, formula.power)

@@ -19,18 +19,18 @@ from mandelcl.files.exr.channels import BIAS, RADIUS, Channels, planes_of
 from mandelcl.files.exr.header import SIZES, UINT, ExrHeader, read_header
 from mandelcl.files.foreign import Foreign, Origin, origin_of, require_memory
 
-_DTYPES = ("<u4", "<f2", "<f4")  # of the types of channels
-_ROWS = {0: 1, 2: 1, 3: 16}  # in a block: not packed, or by deflate, each row by itself (ZIPS) or sixteen (ZIP)
-_MOST_PACKED = 1032  # bytes that a byte of deflate becomes at most
+_DTYPES = ("<u4", "<f2", "<f4")  # by the type of a channel
+_ROWS = {0: 1, 2: 1, 3: 16}  # per block: not packed, or deflate of single rows (ZIPS) or of sixteen (ZIP)
+_MOST_PACKED = 1032  # deflate expands one byte to this many at most
 _HEAD = struct.Struct("<ii")
-_PIXEL_BYTES = 32  # of memory: those of all planes, and some more while rows are taken over
+_PIXEL_BYTES = 32  # of memory: all planes, and some more while rows are converted
 _OWN = "mandelcl"
 _REALS = ("NF", "DEX", "DEY", "T", *(plane.name for plane in TRAILS))
 
 
 @dataclass(frozen=True, slots=True)
 class RowBlocks:
-    """Where the rows of a picture are, and the types of their channels; `packed` says whether deflate packs them."""
+    """The offsets of a picture's rows, and the types of their channels. `packed` says whether deflate packs them."""
 
     width: int
     height: int
@@ -43,11 +43,11 @@ class RowBlocks:
 
     @classmethod
     def of(cls, header: ExrHeader, file: BinaryIO) -> Self:
-        """Return the blocks of a file with that header; raises FileError where they cannot all be there."""
+        """Return the blocks of a file with this header. Raises FileError if they cannot all be in the file."""
         if not header.in_rows:
-            raise FileError("an OpenEXR picture of several parts, in tiles, or of several depths")
+            raise FileError("an OpenEXR picture with several parts, tiles or several depths, which cannot be read")
         if header.compression not in _ROWS:
-            raise FileError("an OpenEXR picture that is packed in another way than ZIP; save it as ZIP")
+            raise FileError("an OpenEXR picture with a compression other than ZIP; save it as ZIP")
         left, top, right, bottom = header.window()
         width, height, rows = right - left + 1, bottom - top + 1, _ROWS[header.compression]
         channels, number = header.channels(), -(-height // rows)
@@ -55,7 +55,7 @@ class RowBlocks:
         there = end - header.end - number * (8 + _HEAD.size)
         raw = width * height * sum(SIZES[kind] for kind in channels.values())
         if there < 0 or raw > there * (_MOST_PACKED if header.compression else 1):
-            raise FileError("an OpenEXR picture that is cut off, or says that it is larger than it is")
+            raise FileError("an OpenEXR picture that is cut off, or whose header gives a wrong size")
         file.seek(header.end)
         places = struct.unpack(f"<{number}Q", file.read(8 * number))
         if max(places) > end - _HEAD.size:
@@ -63,7 +63,7 @@ class RowBlocks:
         return cls(width, height, top, rows, header.compression > 0, channels, places, end)
 
     def read(self, file: BinaryIO, names: Collection[str]) -> Iterator[tuple[slice, dict[str, npt.NDArray[Any]]]]:
-        """Yield the rows of each block, from the top, and their values in some channels: uint32, float16 or float32."""
+        """Yield the rows of each block, and their values in these channels: uint32, float16 or float32."""
         row_bytes = self.width * sum(SIZES[kind] for kind in self.channels.values())
         for number, place in enumerate(self.places):
             top = number * self.rows
@@ -88,14 +88,14 @@ class RowBlocks:
 
 
 def _unpacked(data: bytes, size: int, packed: bool) -> npt.NDArray[np.uint8]:
-    """Return the bytes of a block, of that size; raises FileError for others. What does not shrink is not packed."""
+    """Return the unpacked bytes of a block. Raises FileError for a wrong size. Incompressible blocks are stored raw."""
     if packed and len(data) < size:
         stream = zlib.decompressobj()
         try:
             data = stream.decompress(data, size + 1)
         except zlib.error as error:
             raise FileError("an OpenEXR picture with rows that are damaged") from error
-        if not stream.eof:  # its checksum has been compared there
+        if not stream.eof:  # at the end of the stream, zlib has compared the checksum
             raise FileError("an OpenEXR picture with rows that are damaged")
         steps = np.frombuffer(data, np.uint8).copy()
         steps[1:] -= np.uint8(128)
@@ -110,34 +110,34 @@ def _unpacked(data: bytes, size: int, packed: bool) -> npt.NDArray[np.uint8]:
 
 
 def read_field(file: BinaryIO) -> Foreign:
-    """Return the field in a file; raises FileError, or InvalidInputError for a bad job of mandelcl's."""
+    """Return the field in a file. Raises FileError, or InvalidInputError for a bad mandelcl job."""
     header = read_header(file)
     channels, blocks = _channels(header), RowBlocks.of(header, file)
     notes: list[str] = []
     require_memory(blocks.width * blocks.height, _PIXEL_BYTES)
     cap = header.number("Iterations")
     if cap is None or not 1 <= cap <= MAX_ITERATIONS:
-        raise FileError("it does not say how many iterations its counts go up to")
+        raise FileError("it has no iteration limit")
     origin = _origin(header, blocks.width, blocks.height, cap, notes)
     bias = header.number("IterationsBias")
     radius = RADIUS if origin.radius is None else origin.radius
     read = blocks.read(file, channels)
     planes, missing = _planes(read, origin.job, channels, BIAS if bias is None else bias, radius)
     if missing:
-        notes.append(f"pixels that were not computed there count as inside: {missing}")
+        notes.append(f"{missing} pixels were not computed and count as inside")
     job = replace(origin.job, planes=tuple(planes))
     return Foreign(Field(job, planes), origin.placed, tuple(notes))
 
 
 def _channels(header: ExrHeader) -> list[str]:
-    """Return the channels to read; raises FileError where counts are not among them, or not as they should be."""
+    """Return the channels to read. Raises FileError if there are no counts, or if they have a wrong type."""
     channels = header.channels()
     counts = ["N0", "N1"] if "N0" in channels else ["N"]
     if any(channels.get(name) != UINT for name in counts):
         raise FileError("an OpenEXR picture without counts (N)")
     reals = [name for name in _REALS if name in channels]
     if any(channels[name] == UINT for name in reals):
-        raise FileError("an OpenEXR picture whose fractions are whole numbers")
+        raise FileError("an OpenEXR picture whose fractions (NF) are integers")
     return counts + reals
 
 
@@ -147,14 +147,14 @@ def _origin(header: ExrHeader, width: int, height: int, cap: int, notes: list[st
         return origin_of(header.place(), width, height, cap, notes.append)
     job = Job.from_json(own)
     if (job.view.width, job.view.height, job.iterations) != (width, height, cap):
-        raise FileError("its job is of another size or cap than its pixels")
+        raise FileError("its job has a different size or iteration limit than its pixels")
     return Origin(job, True, Fraction(RADIUS))
 
 
 def _planes(
     blocks: Iterable[tuple[slice, Channels]], job: Job, channels: Collection[str], bias: int, radius: Fraction | int
 ) -> tuple[Rows, int]:
-    """Return the planes of blocks of rows, and how many pixels were not computed."""
+    """Return the planes of the blocks, and the number of pixels that were not computed."""
     names = ["counts"]
     names += [SMOOTH.name] if "NF" in channels else []
     names += [DISTANCE.name] if {"DEX", "DEY"} <= set(channels) else []

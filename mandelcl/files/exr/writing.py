@@ -1,4 +1,4 @@
-"""OpenEXR files, written row by row with the library OpenEXR, of the extra `exr`: each row is read once."""
+"""OpenEXR files, written row by row with the library OpenEXR, from the extra `exr`. Each row is read once."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,15 +22,15 @@ from mandelcl.files.places import fraktaler_3, kalles_fraktaler
 from mandelcl.files.places.of_job import place_of
 from mandelcl.files.strips import Picture, in_order, strip_rows
 
-_PACKED_ROWS = 16  # that ZIP packs together
+_PACKED_ROWS = 16  # ZIP packs this many rows together
 _LARGEST_INT = (1 << 31) - 1
 _UINTS = ("N", "N0", "N1")
 
 
 def write_exr(path: Path, source: RowSource, picture: Picture | None, texts: Mapping[str, str]) -> None:
-    """Write the field's planes, and its colours where there is a picture of them; `texts` are noted in the header.
+    """Write the field's planes, and its colours if there is a picture of them. `texts` are stored in the header.
 
-    Raises OSError where the disk refuses it.
+    Raises OSError if the disk fails.
     """
     import OpenEXR
 
@@ -57,7 +57,7 @@ def write_exr(path: Path, source: RowSource, picture: Picture | None, texts: Map
             for packed, count in in_order(pack, range(0, height, rows)):
                 with watch.of("encode"):
                     file.writePixels(packed, count)
-        except OSError as error:  # with the draft's path, and the reason behind it
+        except OSError as error:  # its text is the tempfile's path, followed by the reason
             raise OSError(str(error).rpartition('". ')[2]) from error
         finally:
             file.close()
@@ -79,13 +79,13 @@ def _header(job: Job, colours: tuple[str, ...], texts: Mapping[str, str]) -> dic
     header["IterationsBias"] = BIAS
     place = replace(place_of(job), radius=Fraction(RADIUS))
     for name, write in (("KallesFraktaler2+", kalles_fraktaler.write), ("Fraktaler3", fraktaler_3.write)):
-        with suppress(FileError, InvalidInputError):  # the program has not the formula
+        with suppress(FileError, InvalidInputError):  # the other program lacks the formula
             header[name] = write(place).encode()
     return header | {name: text.encode() for name, text in texts.items()}
 
 
 def _light(picture: Picture, pixels: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """Return pixels as light, rows × columns × channels, grey as three; opacity is a factor of light."""
+    """Return pixels as linear light, rows × columns × channels. Grey gets three channels; opacity scales the light."""
     if picture.table is not None:
         pixels = np.take(picture.table, pixels, axis=0, mode="clip")
     clear = picture.channels % 2 == 0
@@ -100,6 +100,6 @@ def _light(picture: Picture, pixels: npt.NDArray[Any]) -> npt.NDArray[np.float32
 
 @lru_cache(maxsize=2)
 def _table(depth: int) -> npt.NDArray[np.float32]:
-    """Return the light of each value of a channel."""
+    """Return the linear light for each value of a channel."""
     steps = 1 << depth
     return decode(np.arange(steps) / (steps - 1)).astype(np.float32)

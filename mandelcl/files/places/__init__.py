@@ -1,8 +1,8 @@
-"""Places in other programs' files: what they say of a view, and the same written.
+"""Locations in other programs' files, read and written.
 
-Kalles Fraktaler writes its text into pictures, too, and so does Fraktaler-3. No file is trusted: it is read up to a
-size, and what it says is looked at as text. To add a program: a module with `read` and, where it is written, `write`,
-and its line in `WRITERS`.
+Kalles Fraktaler and Fraktaler-3 store the text of a location in pictures as well. Files are not trusted: they are read
+up to a maximum size, and their contents are handled as text. To add a program, write a module with `read` and, if it
+is written, `write`, and add its line in `WRITERS`.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ __all__ = ["SUFFIXES", "WRITERS", "ForeignPlace", "Orientation", "is_place_file"
 
 _MOST_BYTES = 1 << 20
 
-# Files that hold nothing but a place, and what writes them.
+# Suffixes of files that hold only a location, with their writers.
 SUFFIXES = (".kfr", ".toml")
 WRITERS: Mapping[str, Callable[[ForeignPlace], str]] = MappingProxyType(
     {".kfr": kalles_fraktaler.write, ".toml": fraktaler_3.write}
@@ -27,26 +27,26 @@ WRITERS: Mapping[str, Callable[[ForeignPlace], str]] = MappingProxyType(
 
 
 def is_place_file(path: str | Path) -> bool:
-    """Whether a file's name says that it holds a place, and no job of mandelcl's."""
+    """Return whether a file's suffix is that of a location file rather than of a mandelcl job."""
     return Path(path).suffix.lower() in SUFFIXES
 
 
 def read_place(path: str | Path) -> ForeignPlace:
-    """Return the place in a file of another program, or in a picture that it wrote.
+    """Return the location in a file of another program, or in a picture that it wrote.
 
-    Raises FileError or InvalidInputError for a file that has none, or one that cannot be drawn.
+    Raises FileError or InvalidInputError for a file without a location, or with one that cannot be drawn.
     """
     with one_line("cannot read", path):
         text = read_text(path)
         if text is None:
-            raise FileError("a picture in which no program has noted a place")
+            raise FileError("a picture without a location")
         return place_in(text)
 
 
 def read_text(path: str | Path) -> str | None:
-    """Return the text of the place in a file of another program, or in a picture; None for a picture without one.
+    """Return the text of the location in a file of another program or in a picture; None for a picture without one.
 
-    Raises FileError for another file, or a damaged one.
+    Raises FileError for other or damaged files.
     """
     with one_line("cannot read", path):
         place = target(path)
@@ -58,26 +58,26 @@ def read_text(path: str | Path) -> str | None:
 
 
 def text_in(file: BinaryIO) -> str | None:
-    """Return the text with a place that another program has put into a picture; None where there is none."""
+    """Return the text of the location that another program has stored in a picture, or None."""
     return pictures.text_in(file)
 
 
 def place_in(text: str) -> ForeignPlace:
-    """Return the place that a text describes, in whichever form; raises FileError or InvalidInputError."""
+    """Return the location that a text in any of the formats describes. Raises FileError or InvalidInputError."""
     values = toml.values_of(text)
     if values is None:
         return kalles_fraktaler.read(text)
     if rust_fractal.recognises(values):
         return rust_fractal.read(values)
     if not isinstance(values.get("location"), dict):
-        raise FileError("it is no place of Fraktaler-3 or rust-fractal: it has neither `location` nor `real`")
+        raise FileError("not a location of Fraktaler-3 or rust-fractal: it has neither `location` nor `real`")
     return fraktaler_3.read(values)
 
 
 def write_place(path: str | Path, place: ForeignPlace) -> str:
-    """Return a place as the text of a file with that path's suffix; raises FileError where there is no such format."""
+    """Return a location as the text of a file with this path's suffix. Raises FileError for other suffixes."""
     try:
         writer = WRITERS[Path(path).suffix.lower()]
     except KeyError:
-        raise FileError(f"cannot write {path}: a place is written as {' or '.join(WRITERS)}", path) from None
+        raise FileError(f"cannot write {path}: the suffix of a location must be {' or '.join(WRITERS)}", path) from None
     return writer(place)

@@ -1,4 +1,4 @@
-"""Numbers as other programs' files have them: decimals, with an exponent where that is shorter."""
+"""Numbers in other programs' files: decimals, with an exponent if that is shorter."""
 
 import math
 from fractions import Fraction
@@ -8,12 +8,12 @@ from mandelcl.base.errors import FileError
 from mandelcl.base.exact import floor_log2, parse_number, to_digits
 from mandelcl.base.text import quoted
 
-_ROUNDED_DIGITS = 25  # of a number that no decimal is, such as 1/3
+_ROUNDED_DIGITS = 25  # for a number without a finite decimal expansion, such as 1/3
 _MOST_DIGITS = 4000
 
 
 def places_of(value: Fraction) -> int | None:
-    """Return how many decimals a number has after the point; None where no decimal is it, or one of thousands."""
+    """Return the number of decimals after the point; None if there are infinitely many, or thousands."""
     twos = (value.denominator & -value.denominator).bit_length() - 1
     rest, fives = value.denominator >> twos, 0
     while rest % 5 == 0:
@@ -22,7 +22,7 @@ def places_of(value: Fraction) -> int | None:
 
 
 def decimal(value: Fraction, finest: Fraction | None = None) -> str:
-    """Return a number as a plain decimal: exact where there is one, else rounded to well below `finest`."""
+    """Return a number as a plain decimal: exact if possible, otherwise rounded to well below `finest`."""
     places = places_of(value)
     if places is None:
         step = abs(value) if finest is None else finest
@@ -33,7 +33,7 @@ def decimal(value: Fraction, finest: Fraction | None = None) -> str:
 
 
 def scientific(value: Fraction) -> str:
-    """Return a positive number like 1.5E12: exact where a decimal is it, else rounded to some 25 digits."""
+    """Return a positive number like 1.5E12: exact if possible, otherwise rounded to about 25 digits."""
     places = places_of(value)
     if places is None:
         places = _ROUNDED_DIGITS - math.floor(floor_log2(value) * math.log10(2))
@@ -45,7 +45,7 @@ def scientific(value: Fraction) -> str:
 
 
 def number_of(value: Any, key: str) -> Fraction:
-    """Return a number that a table of TOML has, as itself or as a text; raises FileError or InvalidInputError."""
+    """Return a number from a TOML table, given as number or text. Raises FileError or InvalidInputError."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise FileError(f"its {key} is no number: {quoted(value)}")
+        raise FileError(f"its {key} is not a number: {quoted(value)}")
     return parse_number(value if isinstance(value, str) else repr(value), key)

@@ -1,8 +1,8 @@
 """`.toml` files of Fraktaler-3 (`.f3.toml`).
 
-The facts are those of its sources (2.1: parameters, matrices, coordinates of pixels): the picture is 4/zoom high, with
-the centre at its middle and the imaginary axis up. A step in pixels is mirrored where `reflect`, then stretched by
-2^(stretch_amount/100) along `stretch_angle`, then turned counter-clockwise by `rotate`, or clockwise where mirrored.
+The facts come from its sources (2.1: parameters, matrices, coordinates of pixels). The picture is 4/zoom high, with the
+centre at its middle and the imaginary axis up. A step in pixels is mirrored if `reflect` is set, then stretched by
+2^(stretch_amount/100) along `stretch_angle`, then rotated counter-clockwise by `rotate`, or clockwise if mirrored.
 """
 
 import json
@@ -34,14 +34,14 @@ _DEFAULTS: Mapping[str, Any] = {
 
 
 def read(values: Mapping[str, Any]) -> ForeignPlace:
-    """Return the place; raises FileError or InvalidInputError where there is none, or one that cannot be drawn."""
+    """Return the location. Raises FileError or InvalidInputError if there is none, or if it cannot be drawn."""
     found = {key: _looked_up(values, key) for key in _DEFAULTS}
     if found["transform.exponential_map"]:
-        raise FileError("it is an exponential map, which cannot be drawn")
+        raise FileError("it is an exponential map, which is not supported")
     numbers = {key: number_of(found[key], key) for key in _DEFAULTS if not isinstance(_DEFAULTS[key], bool)}
     width, height, cap = (numbers[key] for key in ("image.width", "image.height", "bailout.iterations"))
     if not width.denominator == height.denominator == cap.denominator == 1:
-        raise FileError("its size and its iterations must be whole numbers")
+        raise FileError("its size and its iterations must be integers")
     return ForeignPlace(
         numbers["location.real"],
         numbers["location.imag"],
@@ -55,9 +55,9 @@ def read(values: Mapping[str, Any]) -> ForeignPlace:
 
 
 def write(place: ForeignPlace) -> str:
-    """Return the place as such a text; raises FileError for a formula that is none of that program's.
+    """Return the location as such a text. Raises FileError for a formula that Fraktaler-3 lacks.
 
-    That program ends orbits at four limits, which are the cap here: else a deep view of it would have blots.
+    Fraktaler-3 ends orbits at four limits. All are set to the iteration limit; otherwise a deep view would have blots.
     """
     finest, orientation = 1 / place.zoom, place.orientation
     rotate, angle = -orientation.rotation, orientation.rotation - orientation.direction
@@ -96,11 +96,11 @@ def _looked_up(values: Mapping[str, Any], key: str) -> Any:
     table, name = key.split(".")
     found = values.get(table, {})
     if not isinstance(found, Mapping):
-        raise FileError(f"its {table} is no table: {quoted(found)}")
+        raise FileError(f"its {table} is not a table: {quoted(found)}")
     return found.get(name, _DEFAULTS[key])
 
 
 def _float(value: Fraction) -> str:
-    """Return a number as TOML's floats are, which always have a point."""
+    """Return a number as a TOML float, which always has a point."""
     text = decimal(value)
     return text if "." in text else f"{text}.0"

@@ -1,8 +1,8 @@
-"""`.kfr` files of Kalles Fraktaler: lines `Key: value`, among them the place.
+"""`.kfr` files of Kalles Fraktaler: lines `Key: value`, which include the location.
 
-The facts are those of its sources (2.15: reading of parameters, matrices, coordinates of pixels): the picture is 4/Zoom
-high, and Re + Im·i is at pixel (⌊width/2⌋, ⌊height/2⌋); the imaginary axis points down, unless ImagPointsUp is 1. A
-step in pixels is turned by RotateAngle, then stretched by 2^StretchAmount along StretchAngle, then mirrored.
+The facts come from its sources (2.15: reading of parameters, matrices, coordinates of pixels). The picture is 4/Zoom
+high, and Re + Im·i is at pixel (⌊width/2⌋, ⌊height/2⌋). The imaginary axis points down, unless ImagPointsUp is 1. A
+step in pixels is rotated by RotateAngle, then stretched by 2^StretchAmount along StretchAngle, then mirrored.
 """
 
 from collections.abc import Mapping
@@ -19,25 +19,25 @@ _MOST_LINES = 10_000
 _COMMENTS = (";", "#")
 _RADIUS = {"0": Fraction(10_000), "1": Fraction(2), "2": Fraction(2)}  # by BailoutRadiusPreset, or by SmoothMethod
 
-# What else decides the counts, with what it must be, and what the older versions wrote that newer ones do not read.
+# Other keys that affect counts, with their required values, and keys of older versions that newer ones ignore.
 _REFUSED = {
     "usehybridformula": ("0", "a hybrid formula"),
     "exponentialmap": ("0", "an exponential map"),
-    "bailoutnormpreset": ("1", "another norm than the distance from 0"),
-    "real": ("1", "another norm than the distance from 0"),
-    "imag": ("1", "another norm than the distance from 0"),
-    "seedr": ("0", "another start than 0"),
-    "seedi": ("0", "another start than 0"),
+    "bailoutnormpreset": ("1", "a norm other than the distance from 0"),
+    "real": ("1", "a norm other than the distance from 0"),
+    "imag": ("1", "a norm other than the distance from 0"),
+    "seedr": ("0", "a start other than 0"),
+    "seedi": ("0", "a start other than 0"),
 }
 _IGNORED = {
-    "rotate": ("0", "an angle as older versions wrote it"),
-    "ratio": ("360", "a stretch as older versions wrote it"),
-    "jitterseed": ("0", "pixels moved at random"),
+    "rotate": ("0", "an angle in the form of older versions"),
+    "ratio": ("360", "a stretch in the form of older versions"),
+    "jitterseed": ("0", "randomly shifted pixels"),
 }
 
 
 def values_of(text: str) -> Mapping[str, str]:
-    """Return the values in a text by their keys in small letters; the last of a key counts."""
+    """Return the values in a text by lower-case key. If a key is repeated, the last one counts."""
     values: dict[str, str] = {}
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines()):
         if number >= _MOST_LINES:
@@ -49,14 +49,14 @@ def values_of(text: str) -> Mapping[str, str]:
 
 
 def read(text: str) -> ForeignPlace:
-    """Return the place; raises FileError or InvalidInputError where there is none, or one that cannot be drawn."""
+    """Return the location. Raises FileError or InvalidInputError if there is none, or if it cannot be drawn."""
     values = values_of(text)
     missing = [key for key in ("Re", "Im", "Zoom") if not values.get(key.lower())]
     if missing:
-        raise FileError(f"it is not a place of Kalles Fraktaler: {' and '.join(missing)} are missing")
+        raise FileError(f"not a location of Kalles Fraktaler: {' and '.join(missing)} are missing")
     for key, (usual, what) in _REFUSED.items():
         if not _is(values, key, usual):
-            raise FileError(f"it has {what} ({key}: {printable(values[key], 30)}), which cannot be drawn from a .kfr")
+            raise FileError(f"it has {what} ({key}: {printable(values[key], 30)}), which is not supported")
     notes = [
         f"it has {what} ({key}: {printable(values[key], 30)}), which is left out"
         for key, (usual, what) in _IGNORED.items()
@@ -82,7 +82,7 @@ def read(text: str) -> ForeignPlace:
 
 
 def write(place: ForeignPlace) -> str:
-    """Return the place as such a text, with its lines ending as that program's do; raises FileError for a formula."""
+    """Return the location as such a text, with that program's line endings. Raises FileError for an unknown formula."""
     orientation, finest = place.orientation, 1 / place.zoom
     kind, power = to_kalles_fraktaler(place.formula)
     lines = {
@@ -118,7 +118,7 @@ def _radius(values: Mapping[str, str]) -> Fraction:
 
 
 def _is(values: Mapping[str, str], key: str, usual: str) -> bool:
-    """Whether a value is left out, or the usual one."""
+    """Return whether a value is missing, or has its usual value."""
     text = values.get(key, "")
     return not text or text == usual or parse_number(text, key) == parse_number(usual)
 
@@ -130,5 +130,5 @@ def _number(values: Mapping[str, str], key: str) -> Fraction:
 def _whole(values: Mapping[str, str], key: str, usual: int = 0) -> int:
     value = parse_number(values[key], key) if values.get(key) else Fraction(usual)
     if value.denominator != 1:
-        raise FileError(f"its {key} is no whole number: {quoted(values[key])}")
+        raise FileError(f"its {key} is not an integer: {quoted(values[key])}")
     return value.numerator

@@ -1,4 +1,4 @@
-"""The place that a job shows, for files that describe a view by its centre, zoom and angles."""
+"""The location that a job shows, for files that describe a view by its centre, zoom and angles."""
 
 import math
 from fractions import Fraction
@@ -8,15 +8,15 @@ from mandelcl.base.lattice import Matrix
 from mandelcl.core.job import Job
 from mandelcl.files.places.place import ForeignPlace, Orientation
 
-_NEAR = Fraction(1, 1 << 60)  # relative: roots are known to 64 bits
-_DIGITS = 12  # of an angle that is looked for: one that someone typed is found again
+_NEAR = Fraction(1, 1 << 60)  # relative error: roots are known to 64 bits
+_DIGITS = 12  # of an angle that is searched for, so that a typed angle is found again
 
 
 def place_of(job: Job) -> ForeignPlace:
-    """Return the place of a job.
+    """Return the location of a job.
 
-    Where its anchor is the pixel right of and below the middle, the centre is there, `on_pixel`; else it is the middle.
-    Angles that people write are found exactly; others, and stretches, are rounded as floats, which `notes` say then.
+    If the anchor is the pixel right of and below the middle, the centre is that pixel (`on_pixel`); otherwise it is the
+    middle. Angles with few digits are found exactly. Others, and stretches, are rounded to floats, which `notes` say.
     """
     view, lattice = job.view, job.view.lattice
     on_pixel = (lattice.column, lattice.row) == (view.width // 2, view.height // 2)
@@ -28,7 +28,7 @@ def place_of(job: Job) -> ForeignPlace:
         re, im = lattice.re + a * x + b * y, lattice.im + c * x + d * y
     pitch = lattice.pitch if lattice.is_upright else root_below(abs(lattice.determinant))
     orientation, exact = _orientation((a / pitch, b / pitch, c / pitch, d / pitch))
-    notes = () if exact else ("the directions of its rows and columns are rounded to a float's 15 digits",)
+    notes = () if exact else ("the directions of its rows and columns are rounded to 15 digits",)
     zoom = _plain(Fraction(4) / (pitch * view.height))
     radius = root_below(job.radius_squared)
     size, formula = (view.width, view.height), job.formula
@@ -36,12 +36,12 @@ def place_of(job: Job) -> ForeignPlace:
 
 
 def _orientation(matrix: Matrix) -> tuple[Orientation, bool]:
-    """Return the orientation whose matrix that is, up to its size, and whether an angle of few digits gives it."""
+    """Return the orientation of a matrix, up to scale, and whether an angle of few digits gives it exactly."""
     mirrored = matrix[0] * matrix[3] - matrix[1] * matrix[2] > 0
     a, b, c, d = (float(entry) for entry in matrix)
     if not mirrored:
         c, d = -c, -d
-    # stretching·turning: what turns is the part that is a similarity, by the polar decomposition of two by two.
+    # matrix = stretching · rotation. The rotation is the similarity part of the 2 × 2 polar decomposition.
     angle = math.degrees(math.atan2(c - b, a + d))
     turned = Orientation(Fraction(round(angle, _DIGITS)).limit_denominator(10**_DIGITS), mirrored=mirrored)
     if _near(turned.matrix(), matrix):
@@ -55,12 +55,12 @@ def _orientation(matrix: Matrix) -> tuple[Orientation, bool]:
 
 
 def _plain(zoom: Fraction) -> Fraction:
-    """Return the zoom of few digits that a root stands for, or the zoom itself."""
+    """Return the zoom of few digits that a computed root approximates, or the zoom itself."""
     digits = floor_log2(zoom) * 3 // 10 - _DIGITS
     plain = round(zoom / Fraction(10) ** digits) * Fraction(10) ** digits
     return plain if abs(plain - zoom) < _NEAR * zoom else zoom
 
 
 def _near(found: Matrix, matrix: Matrix) -> bool:
-    """Whether two matrices agree as well as those of one angle do, rounded and divided by their size."""
+    """Return whether two matrices agree as well as roundings of the same angle do, up to scale."""
     return all(abs(one - other) < _NEAR for one, other in zip(found, matrix, strict=True))

@@ -1,7 +1,8 @@
-"""What other programs write into their pictures: the text of a place.
+"""Locations that other programs store in their pictures, as text.
 
-Kalles Fraktaler puts it into a comment of PNG and JPEG, a TIFF's description, and an attribute of EXR; Fraktaler-3 does
-likewise.
+Kalles Fraktaler stores it in a comment of PNG and JPEG, in a TIFF's description, and in an attribute of EXR.
+Fraktaler-3
+does the same.
 """
 
 import warnings
@@ -20,7 +21,7 @@ _LONGEST = 1 << 20
 
 
 def text_in(file: BinaryIO) -> str | None:
-    """Return the text in a picture; None where there is none. Raises FileError for another file, or a damaged one."""
+    """Return the text in a picture, or None. Raises FileError for other or damaged files."""
     magic = file.read(4)
     file.seek(0)
     if magic == _PNG:
@@ -32,16 +33,16 @@ def text_in(file: BinaryIO) -> str | None:
         return _pillow(file, "JPEG")
     if magic in _TIFF:
         return _pillow(file, "TIFF")
-    raise FileError("neither a place, nor a picture in which a program has noted one")
+    raise FileError("neither a location nor a picture with one")
 
 
 def _pillow(file: BinaryIO, kind: str) -> str | None:
-    """Return the comment of a JPEG, or the description of a TIFF; no pixel is decoded."""
+    """Return the comment of a JPEG or the description of a TIFF, without decoding pixels."""
     from PIL import Image
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of sizes and of tags, which nobody asks for here
+            warnings.simplefilter("ignore")  # warnings about sizes and tags do not matter here
             with Image.open(file, formats=[kind]) as image:
                 comment = image.info.get("comment") if kind == "JPEG" else image.getexif().get(_DESCRIPTION)
     except (Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:

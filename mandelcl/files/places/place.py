@@ -1,4 +1,4 @@
-"""A place as other programs' files describe it: a centre, a zoom, and how the plane lies in the picture."""
+"""A location in the terms of other programs' files: a centre, a zoom, and an orientation of the plane."""
 
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
@@ -11,17 +11,17 @@ from mandelcl.base.view import View
 from mandelcl.formulas import MANDELBROT, Formula
 
 _POWER = Context(prec=40)
-_MOST_STRETCH = 1000  # as a power of two: beyond it a picture is a line
+_MOST_STRETCH = 1000  # as a power of two: beyond it, a picture is a line
 _IDENTITY = (Fraction(1), Fraction(0), Fraction(0), Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
 class Orientation:
-    """How the plane lies in the picture.
+    """The orientation of the plane in the picture.
 
-    A step in pixels, to the right and down, is turned clockwise by `rotation` degrees, so that the picture shows the
-    plane turned counter-clockwise; then made 2^`stretch` times as long along `direction` (degrees from the right,
-    downward) and as much shorter across it. The imaginary axis points up, or down where the picture is `mirrored`.
+    A step in pixels, to the right and down, is rotated clockwise by `rotation` degrees, so the picture shows the plane
+    rotated counter-clockwise. Then it is stretched by 2^`stretch` along `direction` (degrees from the right, downward)
+    and shrunk by as much across it. The imaginary axis points up, or down if the picture is `mirrored`.
     """
 
     rotation: Fraction = Fraction(0)
@@ -31,12 +31,12 @@ class Orientation:
 
     def __post_init__(self) -> None:
         if abs(self.stretch) > _MOST_STRETCH:
-            raise InvalidInputError(f"a stretch of more than 2^{_MOST_STRETCH} leaves no picture")
+            raise InvalidInputError(f"the stretch must be at most 2^{_MOST_STRETCH}")
         if not self.stretch:
             object.__setattr__(self, "direction", Fraction(0))
 
     def matrix(self) -> Matrix:
-        """Return what a step of a column and one of a row lead to, in pixels, as a `Lattice` has it."""
+        """Return the matrix of one step to the next column and one to the next row, in pixels, as in `Lattice`."""
         a, b, c, d = _times(self._stretching(), _turn(self.rotation))
         return (a, b, c, d) if self.mirrored else (a, b, -c, -d)
 
@@ -50,11 +50,11 @@ class Orientation:
 
 @dataclass(frozen=True, slots=True)
 class ForeignPlace:
-    """What a file says of a view: None for what it leaves open.
+    """The description of a view in a file; None for values that the file leaves out.
 
-    The picture is 4/`zoom` high, and re + im·i is at its middle, or, where `on_pixel`, at the pixel right of and below
-    it. `iterations` is the cap, `radius` the escape radius, and `formula` what is iterated. `notes` are sentences on
-    what was not taken over.
+    The picture is 4/`zoom` high. re + im·i is at its middle, or, if `on_pixel`, at the pixel right of and below the
+    middle. `iterations` is the iteration limit, `radius` the escape radius, and `formula` the iterated formula. `notes`
+    are sentences on what was not converted.
     """
 
     re: Fraction
@@ -73,7 +73,7 @@ class ForeignPlace:
             raise InvalidInputError("the zoom must be positive; the picture is 4/zoom high")
 
     def view(self, width: int, height: int) -> View:
-        """Return the place as a view of width × height pixels; raises InvalidInputError for a size without pixels."""
+        """Return the location as a view of this size in pixels. Raises InvalidInputError for a size without pixels."""
         pitch = Fraction(4) / self.zoom / max(1, height)
         a, b, c, d = (entry * pitch for entry in self.orientation.matrix())
         if self.on_pixel:
@@ -94,7 +94,7 @@ def _times(first: Matrix, second: Matrix) -> Matrix:
 
 
 def _power_of_two(exponent: Fraction) -> Fraction:
-    """Return 2^exponent, to forty digits where that is no ratio; decimal arithmetic is the same on every machine."""
+    """Return 2^exponent, to forty digits if it is irrational. Decimal arithmetic is the same on every machine."""
     if exponent.denominator == 1:
         return Fraction(2) ** exponent.numerator
     power = _POWER.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))

@@ -1,7 +1,7 @@
-"""Tables of TOML, in which two programs write their places.
+"""TOML tables, in which two programs store their locations.
 
-`tomllib` keeps every prefix of a dotted key, under every header: time and memory go with the square of a key's parts.
-So a text is bounded before it is given to it.
+`tomllib` keeps every prefix of a dotted key, under every header: its time and memory grow with the square of the number
+of parts of a key. So a text is bounded before tomllib parses it.
 """
 
 import re
@@ -11,10 +11,10 @@ from typing import Any
 
 from mandelcl.base.errors import FileError
 
-_MOST_PARTS = 16  # of a key; a place has two
-_MOST_TOKENS = 20_000  # of a text: keys, their parts, values, lines
+_MOST_PARTS = 16  # of a key; a location has two
+_MOST_TOKENS = 20_000  # in a text: keys, their parts, values, lines
 
-# Strings and comments, as far as tomllib would read them; one that nothing ends is the last that it looks at.
+# Strings and comments as tomllib reads them. After an unterminated one it reads nothing more.
 _OPAQUE = re.compile(
     r'"""(?>[^"\\]++|\\.|"(?!""))*+(?:"{3,5})?'
     r"|'''(?>[^']++|'(?!''))*+(?:'{3,5})?"
@@ -23,19 +23,19 @@ _OPAQUE = re.compile(
     r"|\#[^\n]*+",
     re.DOTALL,
 )
-_ENDS = re.compile(r"[\n=,\[\]{}]")  # of a key, or of a value, in which there is one dot at most
+_ENDS = re.compile(r"[\n=,\[\]{}]")  # the end of a key, or of a value, which has at most one dot
 _BEGINNING = re.compile(r"(?>\s++|\#[^\n]*+)*+(?:\[|[^:=\n]*+=)")
 
 
 def values_of(text: str) -> Mapping[str, Any] | None:
-    """Return what a text of TOML says; None where it is not TOML.
+    """Return the values of a TOML text, or None if it is not TOML.
 
-    Raises FileError for one with longer keys, or more of them, than any place has.
+    Raises FileError for a text with longer keys, or more of them, than any location has.
     """
     excess = _excess(text)
     if excess is not None:
         if _BEGINNING.match(text):
-            raise FileError(f"a text of TOML with {excess}; no place needs so many")
+            raise FileError(f"a TOML text with {excess}, which no location needs")
         return None
     try:
         return tomllib.loads(text)
@@ -44,7 +44,7 @@ def values_of(text: str) -> Mapping[str, Any] | None:
 
 
 def _excess(text: str) -> str | None:
-    """Return what a text has too many of; None where it is safe to parse."""
+    """Return which limit a text exceeds, or None if it is safe to parse."""
     bare = _OPAQUE.sub("", text)
     if sum(map(bare.count, "\n=,[]{}.")) > _MOST_TOKENS:
         return f"more than {_MOST_TOKENS} keys, values and lines"

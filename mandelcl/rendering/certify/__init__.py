@@ -1,1 +1,1 @@
-"""Counts that are proved true: what a first computation cannot vouch for is done again, more and more finely."""
+"""Certified counts: counts that cannot be proved are recomputed with increasing precision until they can."""

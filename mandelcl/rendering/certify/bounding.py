@@ -1,4 +1,4 @@
-"""Counts in fixed point on a device, each with a bound on its error: exact arithmetic for many pixels at a time."""
+"""Counts in fixed point on a device, with error bounds that prove them: exact counts for many pixels at a time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,15 +14,18 @@ from mandelcl.numbers.fixed import MOST_WORDS
 from mandelcl.perturbation.exact import fraction_bits
 from mandelcl.rendering.certify.refining import Indices, Refiner, Watch
 
-_LEAST_WORDS = 5  # with fewer R must be smaller
-_MORE_WORDS = (0, 3)  # than tell pixels apart with 64 bits to spare: most orbits need half of these, some more
-_WORTH = 1 << 21  # iterations for which a kernel need be built
-_FARTHEST = 4  # of the view from 0: |z|² + |c| stays in a digit's range
+_LEAST_WORDS = 5  # with fewer words R would have to be smaller
+_MORE_WORDS = (
+    0,
+    3,
+)  # beyond the words that separate pixels with 64 spare bits: most orbits need half of those, some more
+_WORTH = 1 << 21  # iterations that justify building a kernel
+_FARTHEST = 4  # distance of the view from 0: |z|² + |c| stays in the range of a digit
 MOST_TURNS = 1 << 16  # of 64 iterations
 
 
 class Bounding:
-    """Proves counts in fixed point of some widths, with what `refiner(job)` makes; None where a device cannot."""
+    """Proves counts in fixed point of several widths. `refiner(job)` makes a refiner; None if the device cannot."""
 
     def __init__(self, refiner: Callable[[Job], Refiner | None]) -> None:
         self._make_refiner = refiner
@@ -31,9 +34,9 @@ class Bounding:
     def certified(
         self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, cancel: Token, watch: Watch
     ) -> Indices:
-        """Put counts of the pixels at these places of a block into its results (words × pixels); return what is left.
+        """Write proved counts of these pixels of a block into its results (words × pixels); return the pixels left.
 
-        It goes on as long as `watch` has time, and leaves the rest where that is little. Raises CancelledError where
+        It stops when `watch` has no time left, and leaves the other pixels if they are few. Raises CancelledError if
         `cancel` is set.
         """
         first, total = first_words(job.planes), indices.size
@@ -49,7 +52,7 @@ class Bounding:
                 break
             found = refiner.refined(block, indices, log, cancel, watch.after(total - indices.size))
             proved = found[first[CERTIFIED.name]] == 1
-            # Equal counts keep what else is known of them.
+            # If the count is confirmed, the pixel's other words are kept.
             changed = proved & (found[first[COUNTS.name]] != words[first[COUNTS.name], indices])
             words[:, indices[changed]] = found[:, changed]
             words[first[CERTIFIED.name], indices[proved]] = 1
@@ -58,7 +61,7 @@ class Bounding:
 
 
 def _wider(job: Job) -> Iterator[Job]:
-    """Yield the job in fixed point of more and more words; none where fixed point has no room for it."""
+    """Yield the job in fixed point with increasing numbers of words; nothing if fixed point cannot hold it."""
     view = job.view
     if view.largest_coordinate() > _FARTHEST:
         return

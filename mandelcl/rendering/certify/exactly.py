@@ -1,4 +1,4 @@
-"""The last stage: counts in exact arithmetic, on a device and on all cores, as long as there is time."""
+"""The last stage: counts in exact arithmetic, on a device and on all cores, within a time limit."""
 
 import time
 from collections.abc import Callable
@@ -19,11 +19,11 @@ from mandelcl.perturbation.exact import Outcome
 from mandelcl.rendering.certify.bounding import Bounding
 from mandelcl.rendering.certify.refining import Indices, Watch
 
-Told: TypeAlias = Callable[[int, int], None]  # how many of how many are done
+Told: TypeAlias = Callable[[int, int], None]  # pixels done, and their total
 
 
 class Exactly:
-    """Counts pixels in exact arithmetic for at most `seconds` in all; many of them on a device, by `bounding`."""
+    """Counts pixels in exact arithmetic for at most `seconds` in total, many of them on a device by `bounding`."""
 
     def __init__(self, seconds: float, bounding: Bounding) -> None:
         self._seconds, self._bounding = seconds, bounding
@@ -31,9 +31,9 @@ class Exactly:
     def certify(
         self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, told: Told, cancel: Token
     ) -> int:
-        """Put the exact counts of the pixels at these places of a block into its results (words × pixels).
+        """Write the exact counts of these pixels of a block into its results (words × pixels).
 
-        Return how many could be proved. `told` learns how many of how many are done. Raises CancelledError where
+        Return how many were proved. `told` is called with the pixels done and their total. Raises CancelledError if
         `cancel` is set.
         """
         if not indices.size or self._seconds <= 0:
@@ -55,7 +55,7 @@ class Exactly:
 
 
 def _write(words: Words, job: Job, point: Point, outcome: Outcome) -> None:
-    """Write the words of a pixel."""
+    """Write a pixel's words."""
     first = first_words(job.planes)
     if SMOOTH.name in first and words[first[COUNTS.name]] != outcome.count:
         step, norm = (job.iterations, 0.0) if outcome.z is None else _smooth(point, outcome.count, outcome.z)

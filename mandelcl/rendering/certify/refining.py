@@ -1,4 +1,4 @@
-"""Some pixels of a block, computed again on a device: by perturbation with a finer reference, or in another way."""
+"""Recompute single pixels of a block on a device: by perturbation with finer steps, or with another program."""
 
 import math
 import time
@@ -24,33 +24,33 @@ Indices = npt.NDArray[np.uint32]
 
 
 def finer(job: Job, double: bool) -> Job:
-    """Return a job by perturbation with finer steps over the same orbit, in `double` where there is double."""
+    """Return the job by perturbation with finer steps along the same orbit, in double precision if available."""
     reference = job.reference
     assert reference is not None, "a resolved job by perturbation has a reference"
     number = DOUBLE.name if double else job.number
-    steps, tail = FINE[number]  # few counts are left in doubt, and a pixel takes some three times as long
+    steps, tail = FINE[number]  # few counts stay uncertain, and a pixel takes about three times as long
     steps, tail = max(reference.step_bits, steps), min(reference.tail_bits, tail)
     return replace(job, number=number, reference=replace(reference, step_bits=steps, tail_bits=tail))
 
 
 def _silent(_done: int) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Until when a stage may go on, by the monotonic clock, and what is `told` how many pixels are done."""
+    """A stage's deadline on the monotonic clock, and the callback `told` for the number of pixels done."""
 
     ends: float = math.inf
     told: Callable[[int], None] = _silent
 
     def after(self, more: int) -> "Watch":
-        """Return the watch of what follows so many that are done."""
+        """Return a watch for the next part, which counts from `more` pixels that are already done."""
         return Watch(self.ends, lambda done: self.told(more + done))
 
 
 class Refiner:
-    """Computes single pixels on a device with the program of another job, in at most `most_turns` turns each."""
+    """Computes single pixels on a device with another job's program, with at most `most_turns` turns per pixel."""
 
     def __init__(self, program: Program, pace: Pace, most_turns: float = math.inf) -> None:
         self._program, self._pace, self._most_turns = program, pace, most_turns
@@ -58,10 +58,10 @@ class Refiner:
     def refined(
         self, block: Block, indices: Indices, log: LaunchLog, cancel: Token, watch: Watch | None = None
     ) -> Words:
-        """Return the results of the pixels at these places of a block, words × pixels; `log` notes the launches.
+        """Return the results of these pixels of a block, words × pixels. `log` records the launches.
 
-        What is not decided in so many turns, or in the time that `watch` has, is NO_COUNT. Raises CancelledError after
-        a launch if `cancel` is set.
+        Pixels that are not decided within the turns, or before the deadline of `watch`, get NO_COUNT. Raises
+        CancelledError after a launch if `cancel` is set.
         """
         watch = watch or Watch()
         program = self._program
@@ -78,7 +78,7 @@ class Refiner:
         program = self._program
         memory.guard()
         begin = program.method.start_words
-        assert begin is not None, "orbits by perturbation begin alike"
+        assert begin is not None, "perturbed orbits share their starting point"
         start = begin(program.job)
         saved = np.zeros((1 + len(start), memory.capacity), np.uint32)
         saved[0, : indices.size] = indices

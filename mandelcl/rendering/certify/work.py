@@ -1,4 +1,4 @@
-"""A job under way whose counts are proved: a `Work` around another one."""
+"""Work whose counts are certified: a stage around another `Work`."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ from mandelcl.rendering.certify.refining import Indices, Refiner, finer
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many pixels there were, and how many of them each stage proved."""
+    """The number of pixels, and how many of them each stage proved."""
 
     pixels: int = 0
     at_once: int = 0
@@ -46,17 +46,18 @@ class Tally:
         )
 
     def noted(self, report: Report) -> Report:
-        """Return a report that says so."""
+        """Return the report with these numbers."""
         proved = self.at_once, self.refined, self.exactly
         return replace(report, certified=Certified(sum(proved) / self.pixels if self.pixels else 1.0, *proved))
 
 
 class CertifiedWork(WorkStage):
-    """A job whose blocks' counts are proved, as far as `exactly` has time (a `Work`).
+    """A stage (a `Work`) that certifies the counts of another work's blocks, as far as `exactly` has time.
 
-    Blocks come from `work`. Pixels whose counts its device does not vouch for are computed again, first by a refiner,
-    which `refiner(job)` makes, then in exact arithmetic, while `progress` is called from any thread. `tally` says how
-    many each of them proved. A corrected block is proved again, and its earlier proof no longer counts.
+    If the device cannot prove a pixel's count, it is recomputed, first by the refiner that `refiner(job)` makes, then
+    in
+    exact arithmetic. Meanwhile `progress` is called, from any thread. `tally` says how many pixels each stage proved.
+    A corrected block is certified again, and its earlier proof no longer counts.
     """
 
     def __init__(
@@ -72,13 +73,13 @@ class CertifiedWork(WorkStage):
     def _begin(self) -> None:
         super()._begin()
         self._refiner: Refiner | None = None
-        self._proofs: dict[Block, tuple[Tally, Totals]] = {}  # and what it changed in the totals
+        self._proofs: dict[Block, tuple[Tally, Totals]] = {}  # with its change to the totals
         self._finished = 0
 
     def run(
         self, bands: Iterable[Block], room: Room = boundless, *, place: Place = anywhere, cancel: Token = NEVER
     ) -> Results:
-        """Yield the blocks of some bands with their results, certified as far as there is time for it."""
+        """Yield the blocks of some bands with their results, certified as far as time permits."""
         for finished in self._work.run(bands, room, place=place, cancel=cancel):
             block = finished.block
             if block in self._proofs:
@@ -91,11 +92,11 @@ class CertifiedWork(WorkStage):
 
     @property
     def tally(self) -> Tally:
-        """How many pixels there are, and how many of them each stage proved."""
+        """The number of pixels, and how many of them each stage proved."""
         return sum((tally for tally, _ in self._proofs.values()), Tally())
 
     def _certify(self, block: Block, results: Words, cancel: Token) -> tuple[Tally, Totals]:
-        """Replace what the device does not vouch for, in place; return what was proved, and what it changed."""
+        """Replace unproved counts in place. Return the tally, and the change to the totals."""
         words = results.reshape(len(results), -1)
         mask = words[first_words(self.job.planes)[CERTIFIED.name]]
         suspect = np.flatnonzero(mask == 0).astype(np.uint32)
@@ -111,7 +112,7 @@ class CertifiedWork(WorkStage):
         return Tally(block.pixels, at_once, suspect.size - still.size, exactly), change
 
     def _told(self, done: int, total: int) -> None:
-        """Show how many of how many pixels of a block have been counted in exact arithmetic."""
+        """Show how many of a block's pixels have been counted in exact arithmetic."""
         pixels, iterations = self.job.view.pixels, self.log.totals.iterations
         self._progress(Progress(self._finished, pixels, iterations, self.seconds, self.name, exact=(done, total)))
 
@@ -124,14 +125,14 @@ class CertifiedWork(WorkStage):
         return self._refiner.refined(block, indices, self.log, cancel)
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
-        """Return the report of what has been done so far, with how many counts are certified."""
+        """Return the report on the work so far, with the number of certified counts."""
         return self.tally.noted(self._work.report(counts_sha256, stages))
 
 
 def certified(
     work: Work, choice: Choice, settings: Settings, progress: ShowProgress = lambda _progress: None
 ) -> CertifiedWork:
-    """Return some work with its counts certified; the choice's device refines."""
+    """Return a stage that certifies the counts of a work. The choice's device does the refining."""
     budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
 
     def made(job: Job, variant: Variant | None, loop_limit: int, most_turns: float = math.inf) -> Refiner:
