@@ -58,7 +58,7 @@ def _check(question: tuple[CountTask, Computed]) -> Checked:
 
 
 def _escaped(orbit: BoundedOrbit, iterations: int) -> bool:
-    """Follow an orbit to where it escapes; return whether that is known before the cap."""
+    """Follow an orbit to where it escapes; return whether that is known before the iteration limit."""
     while orbit.n < iterations:
         end = orbit.advance(min(iterations, orbit.n + CHUNK))
         if end is not None:

@@ -31,7 +31,7 @@ _CAP = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A point, a zoom and a cap, as text and a number."""
+    """A point, a zoom and an iteration limit, as text and a number."""
 
     name: str
     re: str

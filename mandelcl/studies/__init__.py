@@ -17,7 +17,7 @@ STUDIES: Mapping[str, str] = MappingProxyType(
     {
         "devices": "the same jobs on each device: speed, share of its peak, identical or not",
         "hybridizer": "Hybridizer post: serial, parallel, one group a row, 2-D tiles; with and without copies",
-        "border": "dynamic-parallelism report: escape time and border tracing by cap and by size",
+        "border": "dynamic-parallelism report: escape time and border tracing by iteration limit and by size",
         "variations": "dynamic-parallelism report, future work: Julia sets and variations, wrong pixels by rule",
         "fp128": "multiprecision article: Mini Set 1 and Julia Island in float, double and fp128",
         "rewriting": "multiprecision article: its first fp128, word by word, in C and OpenCL; what rewriting it brings",

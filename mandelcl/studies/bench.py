@@ -32,7 +32,7 @@ _LEAST_SIDE = 8
 class Bench:
     """The devices and the options of a run of a study.
 
-    `scale` multiplies the sides of all pictures, `cap` bounds all caps. A run that would take longer than `patience`
+    `scale` multiplies the sides of all pictures, `cap` bounds all limits. A run that would take longer than `patience`
     seconds is skipped, and no case begins another run once it has taken so long. `cancel` ends the study with
     CancelledError. A study that has pictures draws them to the folder `pictures`, if there is one.
     """
@@ -55,7 +55,7 @@ class Bench:
         return list(dict.fromkeys(self.side(size) for size in sizes))
 
     def most(self, cap: int) -> int:
-        """Return a cap as bounded."""
+        """Return an iteration limit as bounded."""
         return min(cap, self.cap or cap)
 
     def check(self) -> None:

@@ -21,7 +21,7 @@ _GPU_BORDER_PIXELS = 1 << 30  # of a block: the larger it is, the larger what is
 
 
 def run(bench: Bench) -> Iterator[Row]:
-    """Yield rows for each cap at the least size, then for each size at the least cap, all algorithms."""
+    """Yield rows for each limit at the least size, then for each size at the least iteration limit, all algorithms."""
     caps = list(dict.fromkeys(bench.most(cap) for cap in CAPS))
     size = bench.side(SIZES[0])
     for cap in caps:
@@ -113,15 +113,15 @@ STUDY = Study(
         Column("kernel_mean_s", "Kernel mean s", ".3g"),
     ),
     published=(
-        "GTX 1060, by cap at 2048²: border tracing about twice as fast as escape time at every cap (figures 1 and 3)",
-        "GTX 1060, by size at cap 256: escape time about 800, then 1 000 Mpix/s; border tracing faster at every size, "
+        "GTX 1060, by limit at 2048²: border tracing about twice as fast as escape time at every one (figures 1 and 3)",
+        "GTX 1060, by size at limit 256: escape time at 800, then 1 000 Mpix/s; border tracing faster at every size, "
         "with a drop at 19 073² (figure 2); at 23 150² it takes a fifth of escape time's seconds (figure 4)",
         "The report shows these results only as plots, so exact values are unknown",
     ),
     notes=(
         "Float, from −1.5 − i to 0.5 + i, sampled at pixel corners. z starts at c and continues while |z|² < 4, which "
-        "is a cap one higher in mandelcl's terms. Sizes grow by a quarter at a time from 2048² to 23 150², caps from "
-        "256 to 2 980; ten trials.",
+        "is a limit one higher in mandelcl's terms. Sizes grow by a quarter at a time from 2048² to 23 150², limits "
+        "from 256 to 2 980; ten trials.",
         "The report times kernels and their synchronisation, without copies. Compute is that clock: from the first "
         "call that enqueues to the end of the last kernel, every round trip to the host included, in runs whose "
         "counts stay on the device. Wall is from the call to the counts in the host's memory.",

@@ -43,7 +43,7 @@ class FirstVersionProgram(Program):
 
     @property
     def most_strides(self) -> int:
-        """Strides that a launch may run: fewer than to the cap if the driver stops long loops."""
+        """Strides that a launch may run: fewer than to the iteration limit if the driver stops long loops."""
         limit = self.execution.loop_limit
         return max(1, limit // (self.variant.stride * _LOOPS_PER_STEP) - 1) if limit else self.strides
 

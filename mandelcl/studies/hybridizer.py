@@ -162,7 +162,7 @@ STUDY = Study(
     ),
     notes=(
         "Float, separate rounding, sampled at pixel corners from −2 − 2i, 2048². The post does not state its "
-        "iteration cap; 256, the first default of its published sample, fits its serial time.",
+        "iteration limit; 256, the first default of its published sample, fits its serial time.",
         "Rows in C and `as written` have the post's loop: one pixel after the other, a test after each step. In C rows "
         "are shared out between OpenMP threads as they come. `One work-item` computes all pixels, `a work-item a row` "
         "all of a row, `a group of 128 a row` a row together; `tiles of 16x16` are a grid of at most 32 × 32 such "

@@ -117,7 +117,7 @@ def upright(name: str, function: str, job: Job, how: Sequence[int]) -> Load:
 
     The job's lattice must be upright, with its anchor in column 0. The function takes an array of double: the anchor's
     real and imaginary part and the distance between pixels, as the job's number has them. Then the width, the anchor's
-    row, the cap, the values `how`; the first row, the number of rows, their counts and the stop flag.
+    row, the iteration limit, the values `how`; the first row, the number of rows, their counts and the stop flag.
     """
     view = job.view
     encode = by_name(job.number).arithmetic("separate").encode

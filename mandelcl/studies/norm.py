@@ -123,7 +123,7 @@ STUDY = Study(
         "`norm(z) >= 4` 837, 3 347, 7 464, 13 357 ms (1.38, 1.31, 2.13, 1.49 % saved)",
     ),
     notes=(
-        "3R × 2R pixels, cap 1000, one pixel after the other and a test after each step. In C: double, one thread. "
+        "3R × 2R pixels, limit 1000, one pixel after the other and a test after each step. In C: double, one thread. "
         "On a device: double (float where it has no double), work-groups of 16 × 16 pixels, all compute units.",
         "`abs(z)` is the C library's hypot if a compiler takes C++ at its word, which avoids overflow and costs "
         "several times as much as the step itself. The published savings are those of a plain square root, as "

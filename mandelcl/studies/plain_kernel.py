@@ -37,7 +37,7 @@ def plain_kernel(
 
     A launch of one dimension runs over all pixels. With `square_root` an orbit is outside where |z| ≥ 2, found by
     a square root: these are the counts of the job whose R² is the number just below 4. With `early_exit` the set's two
-    largest components are not iterated, which needs a job whose counts there are the cap.
+    largest components are not iterated, which needs a job whose counts there are the iteration limit.
     """
     number = by_name(job.number)
     defines = number.defines(job.rounding, double_digits=True) | {"LANES": 1, "LINEAR": int(len(launch(1).size) == 1)}

@@ -196,7 +196,7 @@ STUDY = Study(
         "NVIDIA T400: float 194, 565, 1 187, 2 035 ms; double 234, 742, 1 582, 2 734 ms, with allocation and copy",
     ),
     notes=(
-        "3R × 2R pixels, cap 1000. The report divides by R², so the true shares are six times smaller than those it "
+        "3R × 2R pixels, limit 1000. The report divides by R², so the true shares are six times smaller than those it "
         "gives.",
         "`published` is the report's own order of operations, x' = fma(x, x, −y²) + cx and y' = fma(2, x·y, cy), in a "
         "plain kernel that tests every step. Its time is not comparable with the other two, but its counts are "

@@ -16,7 +16,7 @@ def coursework_job(width: int, height: int) -> Job:
     """Return the job whose counts, in the `coursework` palette, are the CUDA coursework's sequential picture.
 
     That program's scale is 1/(width/4) with integer division, its middle −0.6 + 0i lies on column width/2 and, counted
-    from the bottom, row height/2. Its 8-bit counter makes 255 the cap. Raises InvalidInputError for a width under 4,
+    from the bottom, row height/2. Its 8-bit counter makes 255 the limit. Raises InvalidInputError for a width under 4,
     for which its scale is not finite.
     """
     if width < 4:

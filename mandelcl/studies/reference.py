@@ -157,7 +157,7 @@ def escape_counts(
     outside: Callable[[Complex], npt.NDArray[np.bool_]],
     cap: int,
 ) -> Words:
-    """Return the least n below the cap at which each orbit is outside, else the cap: test, then step.
+    """Return the least n below the limit at which each orbit is outside, else the iteration limit: test, then step.
 
     z₀ and c are pairs of arrays of one length. Orbits are dropped as they escape.
     """

@@ -161,8 +161,8 @@ STUDY = Study(
         "Other chunks of the dynamic schedule: no significant effect, says the report, without figures",
     ),
     notes=(
-        "3R × 2R pixels, cap 1000, double (float where a device has no double, and one row for one unit). Speed-up and "
-        "efficiency refer to wall times, against one unit with the same lanes in the first schedule that has it.",
+        "3R × 2R pixels, limit 1000, double (float where a device has no double, and one row for one unit). Speed-up "
+        "and efficiency refer to wall times, against one unit with the same lanes in the first schedule that has it.",
         "Native rows are C with OpenMP: `plain` one pixel after the other, escape at |z|² ≥ 4, `vectors` the report's "
         "method in its own order of operations, 256 bits wide. Chunks are turns of OpenMP's loop, pixels or vectors; "
         "`dynamic` is chunks of 1. As the report has it, a vector's loop ends once |z|² > 4 in all its pixels at one "

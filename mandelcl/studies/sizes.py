@@ -118,8 +118,8 @@ STUDY = Study(
         "The coursework shows its times only as charts, so exact times are unknown",
     ),
     notes=(
-        "Double, separate rounding, cap 255, written as binary PPM. A whole process starts Python, finds the devices, "
-        "loads kernels from the cache, computes the picture and writes its file; its kernel time is shown beside it.",
+        "Double, separate rounding, limit 255, written as binary PPM. A whole process starts Python, finds the "
+        "devices, loads kernels from the cache, computes the picture, writes its file; its kernel time is beside it.",
         "`C, one thread` is the sequential program's method in C: iterate (its kernel time), colour, write row by row; "
         "wall time is all three. `functions` are whole processes of mandelcl in which each stage waits for the one "
         "before; computing is the kernel and the copy back.",

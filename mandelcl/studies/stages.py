@@ -45,7 +45,7 @@ def run(job: Job, device: Device, colouring: Colouring, path: Path, started: flo
     view = choice.job.view
     whole = Block(0, 0, view.width, view.height)
     if program.strides > program.most_strides:
-        raise DeviceError(f"{device.label} cannot run to a cap of {choice.job.iterations} in one launch")
+        raise DeviceError(f"{device.label} cannot run to an iteration limit of {choice.job.iterations} in one launch")
     memory = program.allocate(view.pixels, view.width)
     device.clear(memory.results, 4 * view.pixels)
     device.queue.finish()

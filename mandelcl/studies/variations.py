@@ -118,7 +118,7 @@ def _wrong(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _gains(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return in words how fast each rule is beside escape time in the largest picture at the highest cap."""
+    """Return in words how fast each rule is beside escape time in the largest picture at the highest limit."""
     size, cap = last = max(map(_picture, rows))
     said = []
     for rule in RULES:
@@ -127,7 +127,7 @@ def _gains(rows: Sequence[Mapping[str, Any]]) -> str:
         if gains:
             (least, slow), (most, fast) = gains[0], gains[-1]
             said.append(f"`{rule.name}` {least:.2f} ({slow}) to {most:.2f} ({fast})")
-    return f"at {size}² and cap {cap} the rules are so many times as fast as escape time: {', '.join(said)}"
+    return f"at {size}² and a limit of {cap} the rules are faster than escape time by these factors: {', '.join(said)}"
 
 
 def _picture(row: Mapping[str, Any]) -> tuple[int, int]:
@@ -135,7 +135,7 @@ def _picture(row: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Draw two panels, of the largest picture at the highest cap: each rule's speed-up and its wrong pixels."""
+    """Draw two panels, of the largest picture at the highest limit: each rule's speed-up and its wrong pixels."""
     traced = _traced(rows)
     if not traced:
         figure.text(0.5, 0.5, "no rule was measured", ha="center")
@@ -199,10 +199,10 @@ STUDY = Study(
     ),
     notes=(
         "Float, separate rounding, R = 2 (R = 10 for the Julia set of 6i), each set whole; the least and the highest "
-        "of the report's caps. The connected Julia set is that of −0.123 + 0.745i. That of i is a dendrite: connected, "
-        "without an inside. Those of 0.4 + 0.4i and 6i are dust, the latter with wide gaps.",
+        "of the report's limits. The connected Julia set is that of −0.123 + 0.745i. That of i is a dendrite: "
+        "connected, without an inside. Those of 0.4 + 0.4i and 6i are dust, the latter with wide gaps.",
         "`border alone` fills a rectangle whose border has one count, as the report does. `border outside` does so "
-        "only where that count is below the cap, the rectangle has 8 pixels a side or more, and the critical point 0 "
+        "only where that count is below the limit, the rectangle has 8 pixels a side or more, and the critical point 0 "
         "is not in it. `default` fills that and what is proved or known to be inside, `strict` what is proved "
         "alone: these two are for formulas with proofs, and are what `--algorithm border` does. The first two are "
         "tried with every formula, whether anything justifies them or not.",

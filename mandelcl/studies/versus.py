@@ -36,7 +36,7 @@ def baseline(study: Study) -> Document:
 def standing(run: Document, base: Document) -> Standing:
     """Return where the rows of a run stand among those of a baseline, by useful iterations a second.
 
-    Only rows of the same case are compared: the rate depends on the picture and its cap.
+    Only rows of the same case are compared: the rate depends on the picture and its iteration limit.
     """
     own = run.rows
     others = [row if row.machine else replace(row, machine="baseline") for row in base.rows if _counts(row)]
@@ -59,7 +59,7 @@ def standing(run: Document, base: Document) -> Standing:
     if unknown:
         known = list(dict.fromkeys(row.case for row in others))
         sentences.append(
-            f"The baseline has {listed(known)}, but not {listed(unknown)}: speeds depend on the size and the cap, so "
+            f"The baseline has {listed(known)}, but not {listed(unknown)}: speeds depend on the size and the limit, so "
             "only the same cases are compared; leave --scale and --cap out."
         )
     return Standing(lines, sentences)

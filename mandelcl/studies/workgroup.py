@@ -148,7 +148,7 @@ STUDY = Study(
         "The same with 16×16 in float: 194, 565, 1 187, 2 035 ms, that is 83, 76, 75, 74 % of double",
     ),
     notes=(
-        "3R × 2R pixels, cap 1000, double (float where a device has no double). The kernels have the device's own "
+        "3R × 2R pixels, limit 1000, double (float where a device has no double). The kernels have the device's own "
         "variant with another local size: on a CPU a work-item takes several vectors of pixels, on a GPU one pixel in "
         "double, three in float.",
         "The published times include allocation and copy. Wall times here include the copy; the plot has kernel times. "

@@ -43,7 +43,7 @@ def test_correct_kernel(run: Run, spec: str, folder: Path) -> None:
     files = ("--json", "t.json", "--csv", "t.csv", "--markdown", "t.md")
     result = bench(run, spec, "--kernel", "mine.cl", *files)
     table = json.loads((folder / "t.json").read_text(encoding="utf-8"))
-    assert (table["study"], table["title"]) == ("kernel", "mine.cl beside ours: 45x31, cap 30")
+    assert (table["study"], table["title"]) == ("kernel", "mine.cl beside ours: 45x31, limit 30")
     ours, mine = table["rows"]
     assert (ours["case"], mine["case"]) == ("ours", "mine.cl")
     assert ours["validation"] == mine["validation"] == "ok"
@@ -121,7 +121,7 @@ def test_bad_input(run: Run, folder: Path) -> None:
         (*naive, "--center", "x", "0", "--zoom", "1"): "center 'x' is not a number",
         (*naive, "--region", "-2", "1", "-1", "1"): "does not fill 1001x751",
         (*naive, "--size", "9000x9000"): "8192x4096",
-        (*naive, "--cap", "1000001"): "the cap may be at most 1000000",
+        (*naive, "--cap", "1000001"): "the iteration limit may be at most 1000000",
         (*naive, "--center", "0", "0", "--zoom", "1e30"): "this view. Choose another, or name a --number",
         (*naive, "--device", "nothing-like-it"): "no device matches",
         (*naive, "--json", "no/such.json"): "no folder",

@@ -187,8 +187,8 @@ def test_versus_places_each_device(run: Run, monkeypatch: pytest.MonkeyPatch) ->
         "baseline, next above (in fused rounding); 2 times the speed of D2.0, Platform, baseline, next below (in fused "
         "rounding).",
         "float 8² cap 9: Y, Platform has no place: no double.",
-        "The baseline has float 8² cap 9, but not double 8² cap 9: speeds depend on the size and the cap, so only the "
-        "same cases are compared; leave --scale and --cap out.",
+        "The baseline has float 8² cap 9, but not double 8² cap 9: speeds depend on the size and the limit, so only "
+        "the same cases are compared; leave --scale and --cap out.",
     ]
 
 

@@ -76,7 +76,7 @@ COUNTS = (
     _written("one more where orbits escape", "n < cap ? n + 1 : n", "Every orbit that escapes has one too many"),
     _written("one more", "n + 1", "Every count is one too high"),
     planted("from c", START, "real x = re, y = im;", "z begins at c, which is z_1 already", cap=20),
-    _written("one less where orbits escape", "n < cap ? n - 1 : n", "below the cap has one too few", cap=20),
+    _written("one less where orbits escape", "n < cap ? n - 1 : n", "below the limit has one too few", cap=20),
     _written("one less", "n - 1", "Every count is one too low"),
     planted("too early", TEST, "n < cap - 1 && x * x + y * y <= 4", "counts go up to cap − 1 alone"),
     planted("too late", TEST, "n <= cap && x * x + y * y <= 4", "counts go up to cap + 1"),

@@ -138,7 +138,7 @@ def test_fixed_point(device: Device, number: str) -> None:
 
 
 def test_the_whole_set_in_one_rectangle(target: Target) -> None:
-    """A border of one count, with the set inside: the rectangle that holds c = 0 is never filled below the cap."""
+    """A border of one count, with the set inside: the rectangle that holds c = 0 is never filled below the limit."""
     view = View.centred(Fraction(0), Fraction(0), Fraction(1, 9), 37, 37)
     job = target.job(view, 50)
     truth = expected(job)
@@ -302,7 +302,7 @@ def test_rendered(target: Target, algorithm: str) -> None:
 
 
 def test_auto_selects_border_for_large_uniform_views(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole set at a high cap is traced; a place that is uniform only when tiny is not, nor a short job.
+    """The whole set at a high limit is traced; a place that is uniform only when tiny is not, nor a short job.
 
     How fast the device is has no part in it.
     """
@@ -367,7 +367,7 @@ def test_device_lists_mixed_rectangles_like_the_host(
     width, height = block or (97, 61)
     pieces = list(tiled([whole_of(job.view)], width, height))
     if not all(border_in_flight.suits(program, piece, ALL_AT_ONCE, plan) for piece in pieces):
-        pytest.skip("the driver ends loops before the cap")
+        pytest.skip("the driver ends loops before the iteration limit")
     log, found = LaunchLog(), np.zeros((job.view.height, job.view.width), np.uint32)
     for piece, results in border.run(program, BlockQueue.of(pieces), ALL_AT_ONCE, log, plan):
         found[piece.y : piece.y + piece.height, piece.x : piece.x + piece.width] = results[0]

@@ -33,7 +33,7 @@ def bounded(view: View, iterations: int, words: int, **settings: Any) -> Job:
 
 
 def minibrot(depth: int = 1, width: int = 12, height: int = 9) -> tuple[View, int]:
-    """Return a view of a minibrot at 1e-20, or of one in it at 1e-43, and its surroundings, and a cap."""
+    """Return a view of a minibrot at 1e-20, or of one in it at 1e-43, and its surroundings, and an iteration limit."""
     centre, size, period = deep.minibrot(depth)
     return deep.around(centre, 3 * max(map(abs, size)), width, height), 40 * period
 

@@ -47,7 +47,7 @@ def at(centre: deep.Point, exponent: int, width: int = 4, height: int = 3) -> Vi
 
 
 def minibrot(sizes: Fraction, width: int, height: int) -> tuple[View, int]:
-    """Return a view of a minibrot of a minibrot, so many times its size across, and a cap for it."""
+    """Return a view of a minibrot of a minibrot, so many times its size across, and an iteration limit for it."""
     centre, size, period = deep.minibrot(2)
     return deep.around(centre, sizes * max(map(abs, size)), width, height), 40 * period
 
@@ -65,7 +65,7 @@ def turned(degrees: int) -> tuple[View, int]:
 
 
 def cases() -> dict[str, tuple[View, int, dict[str, Any]]]:
-    """Return views of which double gets every pixel right, and float most, with a cap and what else is asked for."""
+    """Return views of which double gets every pixel right, and float most, with a limit and what else is asked for."""
     return {
         "one pixel": (*minibrot(Fraction(1, 100), 1, 1), {}),
         "one column": (*minibrot(Fraction(3), 1, 14), {}),

@@ -173,7 +173,7 @@ def test_crew_and_each_device_agree(number: str, exercised: list[str]) -> None:
 
 
 def test_explicit_perturbation_views_and_jobs(device: Device) -> None:
-    """The whole set, a picture of one pixel, and a cap of 1."""
+    """The whole set, a picture of one pixel, and an iteration limit of 1."""
     for view, cap in ((View.centred("-0.75", 0, 1, 9, 7), 300), (job(1, 1).view, 500), (job(3, 2).view, 1)):
         number = "double" if device.fp64 else "float"
         field, _ = render(Job(view, cap, method="perturbation", number=number), device)

@@ -32,7 +32,7 @@ from tests.device.planted import NAIVE, Planted, built_here, counts_of, run_here
 from tests.device.targets import devices as found_devices
 from tests.device.targets import expected
 
-# Sizes that no work-group divides, of one pixel, of less than a vector; caps around a stride.
+# Sizes that no work-group divides, of one pixel, of less than a vector; iteration limits around a stride.
 PICTURES = (
     (planted.WHOLE, 150),
     (planted.CHAOS, 333),

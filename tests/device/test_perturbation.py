@@ -82,7 +82,7 @@ def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device, number: 
 
 
 class _Patient(SetPace):
-    """Few launches: on their way to the largest cap, orbits would take billions."""
+    """Few launches: on their way to the largest iteration limit, orbits would take billions."""
 
     def next(self, previous: int, seconds: float, strides: int) -> int:
         assert self._launches < 1 << 11
@@ -90,7 +90,7 @@ class _Patient(SetPace):
 
 
 def within(across: Fraction, width: int, height: int, number: str) -> Job:
-    """Return a job inside a minibrot, up to the largest cap, that shows so much of its size beside the nucleus."""
+    """Return a job inside a minibrot, up to the largest limit, that shows so much of its size beside the nucleus."""
     centre, size, _ = deep.minibrot(2)
     whole = max(map(abs, size))
     reference = Reference.of(deep.around(centre, whole, width, height), *deep.BITS[number])
@@ -206,8 +206,8 @@ def far(centre: deep.Point, exponent: int) -> View:
 HARD: dict[str, tuple[View, int, dict[str, Any]]] = {
     "the whole set": (WHOLE, 300, {}),
     "the whole set, R = 625": (WHOLE, 300, {"radius_squared": Fraction(625**2)}),
-    "a cap of 1": (WHOLE, 1, {}),
-    "the largest cap": (WHOLE, MAX_ITERATIONS, {}),
+    "an iteration limit of 1": (WHOLE, 1, {}),
+    "the largest iteration limit": (WHOLE, MAX_ITERATIONS, {}),
     "hardly deep": (far(SEAHORSE, 5), 2000, {}),
     "where direct ends": (far(SEAHORSE, 13), 8000, {}),
     "the tip at 1e50, R = 10": (far(TIP, 50), 300, {"radius_squared": Fraction(100)}),

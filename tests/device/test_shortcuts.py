@@ -177,7 +177,7 @@ def test_margins_in_fixed_point(device: Device) -> None:
     ("period", "point"), [(1, 0.24 + 0.0j), (3, -0.12 + 0.745j), (4, -1.31 + 0.0j), (5, -0.5045 + 0.5629j)]
 )
 def test_cycles_end_orbits(target: Target, period: int, point: complex) -> None:
-    """Orbits that settle on a cycle are decided long before the cap, and only with shortcuts."""
+    """Orbits that settle on a cycle are decided long before the iteration limit, and only with shortcuts."""
     job = target.job(at(point, 13, 11, Fraction(1, 1000)), 100_000)
     strides = 4096 // Program(target.device, job).variant.stride
     assert after(target.device, job, strides, shortcuts=True)[1] == 0, period

@@ -142,7 +142,7 @@ def test_work_group_limits(target: Target, limit: int, monkeypatch: pytest.Monke
 
 
 def test_largest_cap(target: Target) -> None:
-    """Everything escapes early, however far the cap."""
+    """Everything escapes early, however far the iteration limit."""
     view = View.upright(Fraction(1, 2), Fraction(1), Fraction(1, 10), 19, 17)
     for cap in (MAX_ITERATIONS, 2**31, 2**31 - 1):
         job = target.job(view, cap, planes=("counts", "smooth"))
@@ -152,7 +152,7 @@ def test_largest_cap(target: Target) -> None:
 
 
 def test_counts_saturate(target: Target) -> None:
-    """Survivors are told that they are almost at the largest cap: counts stop there and do not begin anew at 0."""
+    """Survivors are told that they are almost at the largest limit: counts stop there and do not begin anew at 0."""
     view, cap, left = views.whole(47, 31), MAX_ITERATIONS, 2
     truth = expected(target.job(view, 1000)).astype(np.uint64)
     for variant in builds(target):

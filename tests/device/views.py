@@ -46,7 +46,7 @@ _DEEP = {
 
 @cache
 def deepest(number: NumberFormat, name: str, width: int, height: int, cap: int) -> View:
-    """Return the deepest view of a place, by doublings, that a number resolves at a cap."""
+    """Return the deepest view of a place, by doublings, that a number resolves at an iteration limit."""
     re, im = _DEEP[name]
     zoom = Fraction(1)
     while number.unresolved(View.centred(re, im, 2 * zoom, width, height), cap) is None:
@@ -58,9 +58,9 @@ DEEP = tuple(_DEEP)
 
 
 def random_views(seed: int, total: int, width: int, height: int, degree: int = 2) -> Iterator[tuple[View, int]]:
-    """Yield views on the edge of the set, from all of it to where double ends, each with a cap: the same for a seed.
+    """Yield views on the edge of the set, from all of it to where double ends, each with a limit: the same for a seed.
 
-    Zooms are even on a scale of ten, and so are caps, from 50 to 10 000. The set is that of z² + c, or of z³ + c.
+    Zooms are even on a scale of ten, and so are limits, from 50 to 10 000. The set is that of z² + c, or of z³ + c.
     """
     random = Random(seed)
     for _ in range(total):

@@ -101,7 +101,7 @@ def test_widget_starts_like_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         ({"like": 7}, "like must be of type str or Path, not int"),
         ({"size": "wide"}, "size 'wide' is not WIDTHxHEIGHT"),
         ({"size": (0, 4)}, "size 0x4 has no pixels"),
-        ({"iterations": 0}, "the iteration cap must be"),
+        ({"iterations": 0}, "the iteration limit must be"),
         ({"palette": "sunny"}, "sunny"),
         ({"device": [0]}, "a device must be of type str, not int"),
         ({"save_dir": "no such folder"}, "there is no folder 'no such folder'"),

@@ -1,7 +1,7 @@
 """Jobs in which everything is combined: the same bits from two devices, and those of the oracle.
 
 Formula, number, rounding, method, planes and algorithm decide a kernel, whose build takes longest: cases of one block
-share them. Each case has a view, an anchor, a cap, a radius and settings of its own.
+share them. Each case has a view, an anchor, an iteration limit, a radius and settings of its own.
 """
 
 from dataclasses import dataclass, replace

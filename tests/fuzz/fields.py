@@ -44,7 +44,7 @@ def fields(ground: Ground) -> None:
         for name in field.job.planes:
             require(np.array_equal(held[name], getattr(field, name, held[name])), f"numpy reads other {name}")
     require(1 - (not field.job.formula.begins_inside) <= field.counts.min(), "counts below what the formula has")
-    require(field.counts.max() <= field.job.iterations, "counts beyond the cap")
+    require(field.counts.max() <= field.job.iterations, "counts beyond the iteration limit")
 
 
 def recolours(ground: Ground) -> None:

@@ -46,7 +46,7 @@ def files(ground: Ground) -> None:
         ground.accepted |= read is not read_colouring
         if isinstance(found, Foreign):
             require(found.field.counts.size <= 1100 * len(data), "a field that is larger than its file can be")
-            require(int(found.field.counts.max()) <= found.field.job.iterations, "counts beyond the cap")
+            require(int(found.field.counts.max()) <= found.field.job.iterations, "counts beyond the iteration limit")
     require(path.read_bytes() == data, "the file was changed by reading it")
     if random.random() < 0.1:
         result = random.choice(("new.kfr", "new.toml", "new.npz"))

@@ -144,7 +144,7 @@ def bad_arrays() -> dict[str, tuple[dict[str, Any], str]]:
         "flat": ({**good, "counts": field.counts.ravel()}, "counts is"),
         "order": ({**good, "counts": np.asfortranarray(field.counts)}, "not a plain array"),
         "zero": ({**good, "counts": field.counts * np.uint32(0)}, "outside 1 to 50"),
-        "above the cap": ({**good, "counts": field.counts + np.uint32(50)}, "outside 1 to 50"),
+        "above the iteration limit": ({**good, "counts": field.counts + np.uint32(50)}, "outside 1 to 50"),
         "nan": ({**good, "smooth": nan}, "not finite"),
         "job is a number": ({**good, "job": np.array(3)}, "job is not a text"),
         "job is many": ({**good, "job": np.array(["a", "b"])}, "job is not a text"),

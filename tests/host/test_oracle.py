@@ -226,7 +226,7 @@ def test_formulas_and_maps_differ() -> None:
 
 
 def _outside(job: Job, pixel: int) -> list[bool]:
-    """Return whether z₀, z₁, … of a pixel lie outside, up to the cap."""
+    """Return whether z₀, z₁, … of a pixel lie outside, up to the iteration limit."""
     arithmetic = vectors.Arithmetic(job)
     x, y, cx, cy = arithmetic.start(job, np.array([pixel]))
     radius_squared, outside = oracle.encode(job.radius_squared, job.number), []

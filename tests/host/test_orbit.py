@@ -57,7 +57,7 @@ def reference(re: Fraction | str, im: Fraction | str, radius: Fraction | str) ->
 
 
 def place(name: str) -> tuple[Reference, int, int]:
-    """Return the reference of a published place at 512², its cap, and the period that others found there."""
+    """Return the reference of a published place at 512², its limit, and the period that others found there."""
     facts = PLACES[name]
     view = View.centred(facts["re"], facts["im"], facts["zoom"], 512, 512)
     return Reference.of(view, 14, 14), facts["iterations"], facts["period"]

@@ -111,7 +111,7 @@ def test_unsupported_jobs_are_refused() -> None:
     large = Job(View.centred(0, 0, 1, 10_000, 10_000), rounding="separate")
     with pytest.raises(InvalidInputError, match="8192x4096"):
         contract.resolved_job(large, double=True)
-    with pytest.raises(InvalidInputError, match="the cap may be at most 1000000, not 1000001"):
+    with pytest.raises(InvalidInputError, match="the iteration limit may be at most 1000000, not 1000001"):
         contract.resolved_job(Job(View.centred(0, 0, 1, 64, 64), 1_000_001), double=True)
 
 

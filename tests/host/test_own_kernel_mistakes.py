@@ -76,7 +76,7 @@ def test_unwritten_pixels_are_reported_with_another_mistake() -> None:
 
 
 def test_inconclusive_picture_is_reported() -> None:
-    inside = replace(JOB, view=View.centred(0, 0, 64, WIDTH, HEIGHT))  # every count is the cap
+    inside = replace(JOB, view=View.centred(0, 0, 64, WIDTH, HEIGHT))  # every count is the iteration limit
     sentences = told(np.full(RIGHT.shape, CAP + 1), inside)
     assert "others would give the same: " in sentences[-1]
 
@@ -144,11 +144,11 @@ def test_the_first_difference() -> None:
 
 def test_the_first_difference_of_other_kinds() -> None:
     column, row = (int(place[0]) for place in np.nonzero(RIGHT.T == CAP))
-    for value, said in ((NO_COUNT, "wrote none"), (CAP + 5, "more than the cap"), (3, "has 3")):
+    for value, said in ((NO_COUNT, "wrote none"), (CAP + 5, "more than the iteration limit"), (3, "has 3")):
         yours = RIGHT.copy()
         yours[row, column] = value
         lines = first_difference(JOB, yours, RIGHT)
-        assert "the cap: the orbit does not escape before" in lines[1]
+        assert "the iteration limit: the orbit does not escape before" in lines[1]
         assert said in lines[1]
     with pytest.raises(ValueError, match="no pixel differs"):
         first_difference(JOB, RIGHT, RIGHT)

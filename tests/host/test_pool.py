@@ -240,7 +240,7 @@ def test_references_under_way_are_bounded(monkeypatch: pytest.MonkeyPatch) -> No
         assert processes.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is None, "there is too little to save"
         monkeypatch.setattr(pool, "available_bytes", lambda: 4 * 3.5 * 1.5 * 160 * orbit.length)
         assert processes.ahead(100, 10**9) == 3, "memory for three such orbits"
-        assert processes.ahead(100, 10) == 8, "none is longer than its cap"
+        assert processes.ahead(100, 10) == 8, "none is longer than its iteration limit"
         monkeypatch.setattr(pool, "available_bytes", lambda: 0.0)
         assert processes.ahead(100, 10**9) == 1
 

@@ -203,7 +203,7 @@ def test_one_pixel_at_a_limit_of_4e9_is_split_by_iterations() -> None:
 
 
 def test_many_short_orbits_are_split_by_area() -> None:
-    """At a cap of one stride only rows can be divided."""
+    """At an iteration limit of one stride only rows can be divided."""
     device = Simulated(rate=1e8)
     device.render(Pace(BUDGET, device.rate, device.saturation), 10_000, 1000, 1)
     assert max(device.lengths) <= 2 * BUDGET

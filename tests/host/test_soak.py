@@ -28,7 +28,7 @@ from mandelcl.lab.soak.worker import Others
 from mandelcl.opencl.device import Device
 from mandelcl.workers.wire import WireError
 
-FLOAT = JobFacts("float", "float fused, 64x48, cap 2000", "iterations", 64 * 48, 64, steady=True)
+FLOAT = JobFacts("float", "float fused, 64x48, limit 2000", "iterations", 64 * 48, 64, steady=True)
 TRANSFER = JobFacts("transfer", "1 MiB to the device and back", "bytes", 1 << 18, 1024, steady=False)
 JOBS = (FLOAT, TRANSFER)
 ROUND_S = 2.0

@@ -120,7 +120,7 @@ def test_devices_in_a_pipe_are_whole(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_a_soak_fits_80_columns() -> None:
     headings = ["SPEC", "Job", "Unit", "Median", "Spread", *soak._PARTS]
-    cells = ["0:0", "float: float fused, 864x864, cap 2000", "Giter/s", "0.952", "25%", *["0.952"] * len(soak._PARTS)]
+    cells = ["0:0", "float: float fused, 864x864, limit 2000", "Giter/s", "0.952", "25%", *["0.952"] * len(soak._PARTS)]
     shown, _, missing = fitted(headings, [cells], 80, soak._SPEEDS)
     assert shown == ["SPEC", "Job", "Unit", "Median", "Spread", "60 %", "80 %", "100 %"]
     assert missing == ["10 %", "20 %", "30 %", "40 %", "50 %", "70 %", "90 %"]

@@ -23,7 +23,7 @@ def words(*values: int) -> Words:
 
 @pytest.fixture
 def traced(tmp_path: Path) -> TracingPicture:
-    """A picture of 8 × 6 with two rectangles: one filled with the cap, one that was computed."""
+    """A picture of 8 × 6 with two rectangles: one filled with the iteration limit, one that was computed."""
     picture = TracingPicture(tmp_path / "how.png", View.centred(Fraction(0), Fraction(0), Fraction(4), 8, 6))
     corners = words(0, 0, 3, 3, 4, 0, 7, 3).reshape(2, 4)
     picture.watch(CAP, Block(0, 0, 8, 6), corners, words(MIXED, MIXED), words(CAP, MIXED))

@@ -37,9 +37,9 @@ def tiny_jobs(number: str, rounding: str) -> dict[str, Job]:
     huge = _HUGE_RADIUS_SQUARED[number]
     return {
         "whole set": job(whole, 50),
-        "cap 1": job(whole, 1),
-        "cap 2": job(whole, 2),
-        "cap 3": job(whole, 3),
+        "limit 1": job(whole, 1),
+        "limit 2": job(whole, 2),
+        "limit 3": job(whole, 3),
         "points of the grid": job(grid, 40),
         "points of the grid, escape at 4": job(grid, 40, least),
         "anchor off the picture": job(off_picture, 60),
@@ -90,11 +90,11 @@ def formula_jobs(number: str, rounding: str) -> dict[str, Job]:
         return Job(view, cap, radius_squared, formula, number, rounding)
 
     jobs = {
-        "julia, cap 1": job(wide, JULIAS["0.25"], 1),
+        "julia, limit 1": job(wide, JULIAS["0.25"], 1),
         "julia, a large radius": job(wide, JULIAS["2i"], 30, Fraction(16384)),
         "ship": job(whole, SHIP),
-        "ship, cap 1": job(whole, SHIP, 1),
-        "ship, cap 2": job(whole, SHIP, 2),
+        "ship, limit 1": job(whole, SHIP, 1),
+        "ship, limit 2": job(whole, SHIP, 2),
         "ship, a large radius": job(whole, SHIP, 30, Fraction(16384)),
         "ship, the grid": job(grid, SHIP, 30),
         "ship, the grid, escape at 4": job(grid, SHIP, 30, least),
@@ -102,8 +102,8 @@ def formula_jobs(number: str, rounding: str) -> dict[str, Job]:
         "ship near 1 - i√3": job(near_root, SHIP),
         "ship near 1 - i√3, escape at 4": job(near_root, SHIP, 50, least),
         "cubic": job(cubic, CUBIC),
-        "cubic, cap 1": job(cubic, CUBIC, 1),
-        "cubic, cap 2": job(cubic, CUBIC, 2),
+        "cubic, limit 1": job(cubic, CUBIC, 1),
+        "cubic, limit 2": job(cubic, CUBIC, 2),
         "cubic, a large radius": job(cubic, CUBIC, 30, Fraction(16384)),
         "cubic, overflow on the way": job(far, CUBIC, 10, Fraction(10) ** 30),
         "cubic, the grid": job(grid, CUBIC, 30),

@@ -69,7 +69,7 @@ def dynamic_parallelism_counts(width: int, height: int, cap: int) -> npt.NDArray
 
 
 def dynamic_parallelism_job(size: int, cap: int) -> Job:
-    """Return the job that reproduces that report for a square: R² just below 4, and a cap one higher."""
+    """Return the job that reproduces that report for a square: R² just below 4, and an iteration limit one higher."""
     view = View.upright(Fraction(-3, 2), Fraction(-1), Fraction(2, size), size, size, 0, size - 1)
     return Job(view, cap + 1, LEAST_FLOAT, number="float", rounding="separate")
 
@@ -87,7 +87,7 @@ def coursework_job(width: int, height: int) -> Job:
     """Return the job that reproduces that file.
 
     The anchor −0.6 + 0i is the pixel of column width//2 and, counted from the bottom, of row height//2. Row 0 of
-    the job is the first row of the file. A count n < 255 is colour n mod 16; 255, the cap, is black.
+    the job is the first row of the file. A count n < 255 is colour n mod 16; 255, the iteration limit, is black.
     """
     anchor_row = height - 1 - height // 2
     view = View.upright(Fraction(-6, 10), Fraction(0), Fraction(1, width // 4), width, height, width // 2, anchor_row)
@@ -113,7 +113,7 @@ def hpc_avx_counts(resolution: int, dtype: npt.DTypeLike) -> npt.NDArray[np.uint
 
 
 def hpc_job(resolution: int, number: str, rounding: str = "fused") -> Job:
-    """Return the job on the HPC report's grid; its cap is 1001, since a step 1000 that is outside is written."""
+    """Return the job on the HPC report's grid; its limit is 1001, since a step 1000 that is outside is written."""
     view = View.upright(
         Fraction(-2), Fraction(-1), Fraction(1, resolution), 3 * resolution, 2 * resolution, 0, 2 * resolution - 1
     )

@@ -11,7 +11,7 @@ class Smooth:
     """Three arrays, (height, width).
 
     `counts` (uint32); `steps` (uint32), the first m >= count with |z_m|² > 128², or count + limit; `norms`
-    (float32), |z_m|² rounded to nearest. Inside, steps is the cap and norms 0.
+    (float32), |z_m|² rounded to nearest. Inside, steps is the iteration limit and norms 0.
     """
 
     counts: npt.NDArray[np.uint32]

@@ -39,7 +39,7 @@ def _orbit(job: Job, pixel: int, part: int, own: int, count: int) -> list[str]:
     for n, x, y, norm in path(job, pixel, max(0, part - 1), part + 1):
         remark = "> 4" if not norm <= 4 else "≤ 4"
         remark += ": the count" if n == count and count < job.iterations else ""
-        remark += ": the cap ends it" if n == count == job.iterations else ""
+        remark += ": the iteration limit ends it" if n == count == job.iterations else ""
         remark += ": your kernel's count" if n == own else ""
         lines.append(f"  z_{n} = {_complex(x, y)}, |z_{n}|² = {norm!s} {remark}")
     return lines
@@ -50,10 +50,10 @@ def _complex(re: Any, im: Any) -> str:
 
 
 def _meaning(job: Job, count: int) -> str:
-    return ", the cap: the orbit does not escape before" if count == job.iterations else ""
+    return ", the iteration limit: the orbit does not escape before" if count == job.iterations else ""
 
 
 def _named(count: int, job: Job) -> str:
     if count == NO_COUNT:
         return "wrote none"
-    return f"has {count}, more than the cap" if count > job.iterations else f"has {count}"
+    return f"has {count}, more than the iteration limit" if count > job.iterations else f"has {count}"

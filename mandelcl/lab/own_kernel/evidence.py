@@ -54,7 +54,7 @@ class Evidence:
         return bool(self.suspects.size) and int(self.right[self.suspects].max()) <= _LONGEST
 
     def least(self, pixels: Pixels) -> Words:
-        """Return the least n at which the orbits of some pixels have escaped, at most two more than the cap."""
+        """Return the least n at which the orbits of some pixels have escaped, at most two more than the limit."""
         unknown = pixels[~self._made[pixels]]
         self._least[unknown] = least(self.job, unknown, self.job.iterations + 2)
         self._made[unknown] = True

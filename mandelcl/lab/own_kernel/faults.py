@@ -112,7 +112,7 @@ def hung_build(seconds: float) -> KernelFaultError:
 
 def hung(seconds: float, small_ended: bool) -> KernelFaultError:
     """Return the fault of a kernel that did not end in time; `small_ended` where a small picture did before."""
-    but = ", though 16x16 pixels with a cap of 16 do end" if small_ended else ""
+    but = ", though 16x16 pixels with an iteration limit of 16 do end" if small_ended else ""
     return KernelFaultError(
         "hang",
         f"did not end within {seconds:g} s and was stopped{but}",
@@ -127,7 +127,7 @@ def hung_small(seconds: float) -> KernelFaultError:
     """Return the fault of a kernel that did not end in time with the small picture that is tried first."""
     return KernelFaultError(
         "hang",
-        f"did not end within {seconds:g} s and was stopped, with 16x16 pixels and a cap of 16: some loop never ends",
+        f"did not end within {seconds:g} s and was stopped, with 16x16 pixels and a limit of 16: some loop never ends",
         ["A loop has to end when its count reaches `cap`, and the count has to grow in every turn."],
     )
 

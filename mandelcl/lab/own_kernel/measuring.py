@@ -126,7 +126,7 @@ def simulated(bench: Bench, kernel: KernelFile, job: Job, shape: LaunchShape, li
 
 
 def _small(job: Job) -> Job:
-    """Return the job of the same part of the plane in few pixels and with a low cap."""
+    """Return the job of the same part of the plane in few pixels and with a low iteration limit."""
     (width, height), view = _CHECKED_SIZE, job.view
     pitch = view.pitch * max(-(-view.width // width), -(-view.height // height))
     smaller = View.upright(view.lattice.re, view.lattice.im, pitch, width, height)

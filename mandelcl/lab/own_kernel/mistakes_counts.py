@@ -12,15 +12,15 @@ from mandelcl.lab.own_kernel.evidence import Evidence, Mask, Mistake
 from mandelcl.lab.own_kernel.replay import Pixels
 
 _Counts: TypeAlias = npt.NDArray[np.int64]
-# Of the right counts and the cap: the counts with a mistake. With a higher cap, counts go up to cap + 2.
+# Of the right counts and the limit: the counts with a mistake. With a higher iteration limit, counts go up to cap + 2.
 Recount: TypeAlias = Callable[[_Counts, int], _Counts]
 
-CONTRACT = "The count is the least n, from 0 to the cap, with |z_n|² > 4, where z_0 = 0 and z_1 = c."
+CONTRACT = "The count is the least n, from 0 to the iteration limit, with |z_n|² > 4, where z_0 = 0 and z_1 = c."
 
 
 @dataclass(frozen=True, slots=True)
 class CountMistake:
-    """A mistake of counting: what it makes of the right counts or, with `beyond`, of those with a higher cap."""
+    """A mistake of counting: what it makes of the right counts or, with `beyond`, of those with a higher limit."""
 
     name: str
     text: str
@@ -65,7 +65,7 @@ COUNT_MISTAKES = (
     ),
     CountMistake(
         "one too low where orbits escape",
-        "Every orbit that escapes below the cap has one too few: |z|² is tested before the step is counted.",
+        "Every orbit that escapes below the limit has one too few: |z|² is tested before the step is counted.",
         lambda n, cap: np.where(n < cap, n - 1, cap),
         beyond=True,
     ),
@@ -108,9 +108,9 @@ def constant_mistake(evidence: Evidence) -> Mistake | None:
 
 
 def inside_mistake(evidence: Evidence, any_value: bool = False) -> Mistake | None:
-    """Return the mistake of writing another value than the cap inside; None where inside pixels have not one value.
+    """Return the mistake of writing another value than the limit inside; None where inside pixels have not one value.
 
-    Without `any_value` it is None, too, where the value is one more than the cap, as with a loop that ends too late.
+    Without `any_value` it is None, too, where the value is one more than the limit, as with a loop that ends too late.
     """
     cap = evidence.job.iterations
     inside = evidence.right == cap
@@ -125,5 +125,5 @@ def inside_mistake(evidence: Evidence, any_value: bool = False) -> Mistake | Non
         expected = np.where(evidence.right[pixels] == cap, np.uint32(value), evidence.right[pixels])
         return np.asarray(evidence.yours[pixels] == expected)
 
-    text = f"Pixels whose orbit has not escaped have {value}; the contract has the cap there, {cap}."
+    text = f"Pixels whose orbit has not escaped have {value}; the contract has the iteration limit there, {cap}."
     return Mistake(f"{value} inside", text, holds, cheap=True)

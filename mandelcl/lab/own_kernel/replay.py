@@ -54,7 +54,7 @@ RIGHT = Variation()
 
 
 def least(job: Job, pixels: Pixels, cap: int, variation: Variation = RIGHT) -> Words:
-    """Return the least n below the cap at which each pixel's orbit has escaped, else the cap; pixels row by row."""
+    """Return the least n below the limit at which each pixel's orbit has escaped, else the limit; pixels row by row."""
     number = by_name(variation.number or job.number)
     stepping, testing = (Arrays(number, name or job.rounding) for name in (variation.rounding, variation.test))
     limit = stepping.encode(Fraction(variation.limit))

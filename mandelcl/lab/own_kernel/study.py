@@ -39,7 +39,7 @@ class OwnKernels:
         names, view = ", ".join(kernel.name for kernel in self.kernels), self.job.view
         return Study(
             name=NAME,
-            title=f"{names} beside ours: {view.width}x{view.height}, cap {self.job.iterations}",
+            title=f"{names} beside ours: {view.width}x{view.height}, limit {self.job.iterations}",
             run=self._rows,
             draw=_draw,
             columns=_COLUMNS,

@@ -67,7 +67,7 @@ def prepared(device: Device, seconds: float, self_test: bool) -> list[SoakJob]:
 def sized(rate: float, seconds: float, least_cap: int, most_cap: int, most_side: int = _MOST_SIDE) -> tuple[int, int]:
     """Return side and cap of a picture of the whole set that takes about so many seconds, within bounds.
 
-    `rate` is in iterations a second. The cap grows only once the side has.
+    `rate` is in iterations a second. The iteration limit grows only once the side has.
     """
     pixels = rate * seconds / (_INSIDE * least_cap + 8)
     side = max(_LEAST_SIDE, min(most_side, int(pixels**0.5) // 16 * 16))
@@ -101,7 +101,7 @@ class Counting:
         self._iterations = 0
         self._times = times
         job, view = self._timed.job, self._timed.job.view
-        text = f"{job.number} {job.rounding}, {view.width}x{view.height}, cap {job.iterations}"
+        text = f"{job.number} {job.rounding}, {view.width}x{view.height}, limit {job.iterations}"
         text += f", {times} times" if times > 1 else ""
         self.facts = JobFacts(name, text, "iterations", times * view.pixels, view.width, steady)
 
