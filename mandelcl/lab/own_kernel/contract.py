@@ -95,7 +95,9 @@ def resolved_job(job: Job, double: bool) -> Job:
             f"a kernel of your own takes at most {MOST_PIXELS} pixels (8192x4096) in its one launch"
         )
     if job.iterations > MOST_CAP:
-        raise InvalidInputError(f"with a kernel of your own the limit may be at most {MOST_CAP}, not {job.iterations}")
+        raise InvalidInputError(
+            f"with a kernel of your own the iteration limit may be at most {MOST_CAP}, not {job.iterations}"
+        )
     if job.number != "auto":
         return job
     for number in (FLOAT, DOUBLE)[: 1 + double]:
