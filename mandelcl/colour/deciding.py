@@ -14,10 +14,10 @@ from mandelcl.colour.quantising import Pixels
 from mandelcl.core.block import Block
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import Indices
 from mandelcl.core.planes import CHUNK_PIXELS, COUNTS
 
 Bytes = npt.NDArray[np.uint8]
-Indices = npt.NDArray[np.uint32]
 Marks = npt.NDArray[np.bool_]
 Wholes = npt.NDArray[np.int32]
 

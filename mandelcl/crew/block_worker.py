@@ -6,6 +6,7 @@
 import heapq
 import itertools
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from mandelcl.base.machine import give_way
 from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import LaunchLog
-from mandelcl.crew.messages import corners
+from mandelcl.crew.messages import corners, listed_in
 from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.computation import Computation
@@ -32,11 +34,13 @@ from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 class _Orders:
     """What the parent wants: assignments, and the blocks of the newest, urgent ones first (a `BlockSource`).
 
-    `buffer_of` says which of the parent's buffers the results of a block are to go to, where there is one for it.
+    `buffer_of` says which of the parent's buffers the results of a block are to go to, where there is one for it, and
+    `pixels_of` which pixels a block is that is a part of a list: all blocks of an assignment are, or none.
     """
 
     def __init__(self, channel: Channel) -> None:
         self.buffer_of: dict[Block, int] = {}
+        self.pixels_of: dict[Block, PixelList] = {}
         self._channel = channel
         self._assignment: Mapping[str, Any] | None = None
         self._blocks: list[tuple[bool, int, Block]] = []
@@ -57,6 +61,13 @@ class _Orders:
             self._wait()
         return heapq.heappop(self._blocks)[-1] if self._blocks else None
 
+    def lists(self) -> bool:
+        """Return whether the next block is a part of a list; wait for it."""
+        self._read()
+        while not self._blocks and self._assignment is None:
+            self._wait()
+        return bool(self._blocks) and self._blocks[0][-1] in self.pixels_of
+
     def __iter__(self) -> Iterator[Block]:
         """Yield blocks as they come, until there is another assignment."""
         while (block := self.take()) is not None:
@@ -71,16 +82,18 @@ class _Orders:
         self._channel.note(IDLE)
         with timeline.span("wait for blocks", "wait"):
             message = self._channel.receive()
-        self._note(message[0])
+        self._note(*message)
         self._channel.note(LAUNCHING)
 
     def _read(self) -> None:
         while (message := self._channel.pending()) is not None:
-            self._note(message[0])
+            self._note(*message)
 
-    def _note(self, head: Mapping[str, Any]) -> None:
+    def _note(self, head: Mapping[str, Any], payload: Any) -> None:
         if head["do"] == "block":
-            block = Block(*head["block"])
+            block, pixels = Block(*head["block"]), listed_in(head, payload)
+            if pixels is not None:
+                self.pixels_of[block] = pixels
             if head.get("buffer") is not None:
                 self.buffer_of[block] = head["buffer"]
             heapq.heappush(self._blocks, (not head["urgent"], next(self._turn), block))
@@ -89,6 +102,7 @@ class _Orders:
             self._assignment = {**head, "job": head["job"] or kept}
             self._blocks.clear()
             self.buffer_of.clear()
+            self.pixels_of.clear()
 
 
 class _BlockWorker:
@@ -147,9 +161,9 @@ class _BlockWorker:
         log = LaunchLog()
         reported, copied, filled = 0, 0.0, 0
         output_plan = OutputPlan(self._host_memory, totals=False)  # the parent believes no totals
-        for block, results in self._work.run_blocks(
-            self._orders, log=log, cancel=self._orders, output_plan=output_plan
-        ):
+        listed = self._orders.lists()
+        rectangles = partial(self._work.run_blocks, log=log, cancel=self._orders, output_plan=output_plan)
+        for block, results in self._listed(log) if listed else rectangles(self._orders):
             stop_if(self._orders)
             head = {
                 "say": "done",
@@ -165,6 +179,14 @@ class _BlockWorker:
                 self._channel.send(head, np.ascontiguousarray(results, dtype="<u4").reshape(-1).view(np.uint8))
             else:
                 self._channel.send(head | {"buffer": buffer, "size": results.nbytes})
+
+    def _listed(self, log: LaunchLog) -> Iterator[tuple[Block, Array]]:
+        """Yield parts of lists as they come, with their results."""
+        for block in self._orders:
+            results = self._work.listed(self._orders.pixels_of.pop(block), log, self._orders)[:, np.newaxis]
+            memory = self._host_memory(block, results.shape, results.dtype)
+            memory[...] = results
+            yield block, memory
 
     def _finish(self) -> None:
         """Wait until nothing is running that could still write to the parent's memory."""

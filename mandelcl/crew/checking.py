@@ -8,6 +8,7 @@ import numpy as np
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.engine.methods import method_of
 
 # How many iterations of one pixel the host does for a check, which should take a few milliseconds, and to settle a
@@ -45,18 +46,28 @@ def samples(block: Block, results: Words, chance: random.Random) -> list[PixelSa
     return sorted(drawn, key=lambda sample: sample.count)
 
 
-def host_disagrees(job: Job, sample: PixelSample) -> bool | None:
-    """Return whether the host gets another count for a pixel; None if that would take too long."""
-    return _disagrees(job, sample, _CHECK_ITERATIONS[job.rounding])
+def host_disagrees(job: Job, sample: PixelSample, pixels: PixelList | None = None) -> bool | None:
+    """Return whether the host gets another count for a pixel; None if that would take too long.
+
+    The sample's column is a place in the list `pixels`, if that is given.
+    """
+    return _disagrees(job, sample, pixels, _CHECK_ITERATIONS[job.rounding])
 
 
-def host_rules_against(job: Job, sample: PixelSample) -> bool | None:
+def host_rules_against(job: Job, sample: PixelSample, pixels: PixelList | None = None) -> bool | None:
     """Return what `host_disagrees` does, with more patience, for when two devices disagree."""
-    return _disagrees(job, sample, _DISPUTE_ITERATIONS[job.rounding])
+    return _disagrees(job, sample, pixels, _DISPUTE_ITERATIONS[job.rounding])
 
 
-def _disagrees(job: Job, sample: PixelSample, most: int) -> bool | None:
-    counted = method_of(job).count(job, sample.column, sample.row, most)
+def place_of(sample: PixelSample, pixels: PixelList | None) -> str:
+    """Return in words where in the picture a sample is."""
+    column, row = (sample.column, sample.row) if pixels is None else pixels.pixel(sample.column)
+    return f"at column {column}, row {row}"
+
+
+def _disagrees(job: Job, sample: PixelSample, pixels: PixelList | None, most: int) -> bool | None:
+    column, row = (sample.column, sample.row) if pixels is None else pixels.pixel(sample.column)
+    counted = method_of(job).count(job, column, row, most)
     if counted is None:
         return True if sample.count <= most else None
     return counted != sample.count

@@ -6,7 +6,7 @@ and a new process takes its place. A device that fails repeatedly is retired.
 
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.base.machine import new
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import KnownDevice, LateText, LaunchLog, Report, report_of
 from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of
@@ -60,6 +61,7 @@ class Crew:
             choices, self._settings, policy or RestartPolicy(), self._notice, start_worker
         )
         self._share: ShareOut | None = None
+        self._pixels: PixelList | None = None  # of which the blocks under way are parts
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
         self._repeats = repeats_of(repeats, self._chance)
@@ -152,11 +154,21 @@ class Crew:
 
         A run ends the one before.
         """
+        return self._run(bands, self.job.view.pixels, room, None, cancel)
+
+    def run_listed(self, pixels: PixelList, cancel: Token = NEVER) -> Results:
+        """Yield the results of the pixels of a list, part by part, as `run` does."""
+        return self._run([pixels.whole], pixels.indices.size, boundless, pixels, cancel)
+
+    def _run(
+        self, bands: Iterable[Block], size: int, room: Room, pixels: PixelList | None, cancel: Token
+    ) -> Iterator[Finished]:
         self._roster.require()
         if self._share is not None:
             self._assign()
         self._cancel = cancel
-        share = self._share = ShareOut(bands, self.job.view.pixels, room)
+        share = self._share = ShareOut(bands, size, room)
+        self._pixels = self._judge.pixels = self._judge.checks.pixels = pixels
         self.log.begin()
         try:
             for slot in self._roster.ready:
@@ -223,11 +235,11 @@ class Crew:
             return share.owns(slot.name, block)
 
         while (run := self._judge.checks.take(slot.name, lambda run: has(run) or not manages(slot, run))) is not None:
-            slot.give(run, urgent=True, idle=idle)
+            slot.give(run, urgent=True, idle=idle, pixels=self._pixels)
         if not self._judge.audits.busy(slot.name) and (again := self._judge.audits.take(slot.name, has)) is not None:
-            slot.give(again, urgent=True, idle=idle)
+            slot.give(again, urgent=True, idle=idle, pixels=self._pixels)
         while (block := share.take(slot.name)) is not None:
-            slot.give(block, idle=idle)
+            slot.give(block, idle=idle, pixels=self._pixels)
 
     def _turn(self) -> Finished | None:
         """Wait for what happens next; return a block that is finished by it."""

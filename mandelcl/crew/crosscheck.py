@@ -9,6 +9,7 @@ import numpy as np
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.crew import checking
 
 _MOST_WAITING = 4
@@ -49,10 +50,14 @@ class CheckOutcome:
 
 
 class CrossChecks:
-    """The checks of a job's results, by the names of the devices that take part."""
+    """The checks of a job's results, by the names of the devices that take part.
+
+    Blocks are parts of the list `pixels`, where there is one.
+    """
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self.pixels: PixelList | None = None
         self._open: list[CrossCheck] = []
         self._assigned: dict[str, dict[Block, CrossCheck]] = {}
 
@@ -96,9 +101,9 @@ class CrossChecks:
         if np.array_equal(results, owned):
             return CheckOutcome(check, accepted=True)
         sample = check.sample or _disputed(run, owned, results)
-        place = f"at column {sample.column}, row {sample.row}"
+        place = checking.place_of(sample, self.pixels)
         told_apart = (results[0] != owned[0]).any()  # the host knows counts alone
-        wrong = checking.host_rules_against(self._job, sample) if told_apart else None
+        wrong = checking.host_rules_against(self._job, sample, self.pixels) if told_apart else None
         if wrong is None:
             # It cannot be resolved, so both are restarted: a glitch does not recur, a lasting fault retires a device.
             disputes = ((check.owner, f"and {name} disagree {place}"), (name, f"and {check.owner} disagree {place}"))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
 from mandelcl.crew import checking
@@ -25,7 +26,8 @@ class Judge:
     """Judges the results of one assignment of a job, by the workers of a roster, and notes what they come to in a log.
 
     `fault(slot, why, wrong)` is called for a worker whose results are wrong. With `repeats` some blocks are computed by
-    another worker as well, and what was delivered is remembered for `audits`.
+    another worker as well, and what was delivered is remembered for `audits`. Blocks are parts of the list `pixels`,
+    where there is one.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Judge:
         repeats: Repeats | None,
     ) -> None:
         self.checks, self.audits = CrossChecks(job), Audits()
+        self.pixels: PixelList | None = None
         self._job, self._roster, self._log = job, roster, log
         self._fault, self._chance, self._repeats = fault, chance, repeats
 
@@ -62,9 +65,9 @@ class Judge:
         if why:
             self._fault(slot, why, True)
             return True
-        disagrees = checking.host_disagrees(self._job, sample)
+        disagrees = checking.host_disagrees(self._job, sample, self.pixels)
         if disagrees:
-            self._fault(slot, f"returned a wrong count at column {sample.column}, row {sample.row}", True)
+            self._fault(slot, f"returned a wrong count {checking.place_of(sample, self.pixels)}", True)
         return disagrees
 
     def _repeated(self, slot: WorkerSlot, computed: ComputedBlock) -> bool:

@@ -1,6 +1,7 @@
 """The messages between a crew and its workers; nothing that a worker says is believed unchecked.
 
 To a worker: `start`, with its device and first job; `job`, with another job, or none to drop its blocks; and `block`.
+A block may be a part of a `PixelList`: then the message has the list's block, too, and the bytes behind it are indices.
 Each assignment has a number, which is repeated in every message that belongs to it. From a worker: `ready` for an
 assignment, or `done` with a block.
 """
@@ -9,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mandelcl.base.text import printable
 from mandelcl.core.block import Block
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.workers.wire import WireError
 
 _MOST = 1 << 53  # of any number: larger ones could overflow sums
@@ -65,9 +69,25 @@ def parse(head: Mapping[str, Any]) -> Ready | Done:
     raise WireError(f"a message of an unknown kind: {name}")
 
 
-def block_head(block: Block, urgent: bool) -> dict[str, Any]:
-    """Return the message that gives a worker a block; an urgent one goes ahead of those that it has not begun."""
-    return {"do": "block", "block": corners(block), "urgent": urgent}
+def block_head(block: Block, urgent: bool, pixels: PixelList | None = None) -> dict[str, Any]:
+    """Return the message that gives a worker a block; an urgent one goes ahead of those that it has not begun.
+
+    With `pixels` it is a part of that list, whose `indices_of` go with the message.
+    """
+    head = {"do": "block", "block": corners(block), "urgent": urgent}
+    return head if pixels is None else {**head, "listed": corners(pixels.block)}
+
+
+def indices_of(block: Block, pixels: PixelList | None) -> bytes:
+    """Return what goes with the message that gives a worker a block: its indices in a list, if it is a part of one."""
+    return b"" if pixels is None else pixels.part(block).astype("<u4", copy=False).tobytes()
+
+
+def listed_in(head: Mapping[str, Any], indices: bytes | bytearray | memoryview) -> PixelList | None:
+    """Return the pixels of which a worker was given a message; None for those of a rectangle."""
+    if head.get("listed") is None:
+        return None
+    return PixelList(Block(*head["listed"]), np.frombuffer(indices, "<u4").astype(np.uint32, copy=False))
 
 
 def corners(block: Block) -> list[int]:

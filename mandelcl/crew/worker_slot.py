@@ -6,8 +6,9 @@ from typing import Protocol
 
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import KnownDevice
-from mandelcl.crew.messages import Ready, block_head
+from mandelcl.crew.messages import Ready, block_head, indices_of
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import sizing
 from mandelcl.engine.loop.schedule import default_budget
@@ -159,13 +160,13 @@ class WorkerSlot(SupervisedWorker):
         self.most_pixels = paced(self._paced, self.most_pixels, pixels, seconds, wanted.most)
         self.least_pixels = paced(self._paced_least, self.least_pixels, pixels, seconds, wanted.least)
 
-    def give(self, block: Block, urgent: bool = False, idle: bool = False) -> None:
-        """Give the worker a block; it was `idle` where it had none."""
+    def give(self, block: Block, urgent: bool = False, idle: bool = False, pixels: PixelList | None = None) -> None:
+        """Give the worker a block, or a part of a list of pixels; it was `idle` where it had none."""
         if self.worker is None or not self._answered:
             raise RuntimeError("a worker gets blocks once it is ready")
         if idle:
             self.given_work()
-        self.worker.send(block_head(block, urgent), lend=not urgent)
+        self.worker.send(block_head(block, urgent, pixels), indices_of(block, pixels), lend=not urgent)
 
     def overdue(self, busy: bool = True, launch: float = 0.0) -> str | None:
         """Return which timeout the worker has exceeded; None if it has not, or is ready and not `busy`."""

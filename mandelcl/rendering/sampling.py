@@ -21,15 +21,15 @@ from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.words import Words
 from mandelcl.colour.averaging import Averages
 from mandelcl.colour.colour import Colouring
-from mandelcl.colour.deciding import FirstSamples, Indices
+from mandelcl.colour.deciding import FirstSamples
 from mandelcl.colour.quantising import Pixels
 from mandelcl.colour.samples import AUTO, LEVELS, bits_of, most_of, shifts
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.planes import CERTIFIED, CHUNK_PIXELS, values_of
 from mandelcl.core.report import LateText, LaunchLog, Report, Stopwatch
 from mandelcl.core.totals import Totals
-from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Progress, ShowProgress
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, Work, WorkStage, anywhere, boundless
 from mandelcl.engine.loop.schedule import BlockQueue
@@ -174,9 +174,9 @@ class SampledWork(WorkStage):
         for level in LEVELS:
             for shift in places[taken:level] if undecided.indices.size else ():
                 job = self.job.at(self.job.view.shifted(*shift))
-                results = self._listed(job, band, undecided.indices, cancel)
+                results = self._listed(job, PixelList(band, undecided.indices), cancel)
                 with self.watch.of("colour"):
-                    undecided.add(job, values_of(job.planes, results[:, np.newaxis], job.facts))
+                    undecided.add(job, values_of(job.planes, results, job.facts))
                 self._note(undecided.indices.size)
                 self._tell(band.pixels)
             taken = level
@@ -197,22 +197,21 @@ class SampledWork(WorkStage):
         self._tell(0)
         return first
 
-    def _listed(self, job: Job, band: Block, indices: Indices, cancel: Token) -> Words:
-        """Return the results of some pixels of a band, words × pixels."""
-        if isinstance(self._work, Computation) and job.algorithm == "escape":
-            self._work.reset(job)
-            return self._work.run_listed(band, indices, cancel)
-        # Several devices can only compute whole blocks.
-        whole = np.empty((job.words, band.height, band.width), np.uint32)
-        for block, results, _ in self._results(job, band, cancel):
-            top = block.y - band.y
-            whole[:, top : top + block.height, block.x : block.x + block.width] = results
-        return np.ascontiguousarray(whole.reshape(job.words, -1)[:, indices])
+    def _listed(self, job: Job, pixels: PixelList, cancel: Token) -> Words:
+        """Return the results of some pixels, words × 1 × pixels."""
+        found = np.empty((job.words, 1, pixels.indices.size), np.uint32)
+        for part, results, _ in self._once(job, lambda: self._work.run_listed(pixels, cancel)):
+            found[:, :, part.x : part.x + part.width] = results
+        return found
 
     def _results(self, job: Job, band: Block, cancel: Token) -> Results:
-        """Yield each block of a band once. Raises _ExcludedError if a worker was found to be wrong."""
+        """Yield the blocks of a band of a job."""
+        return self._once(job, lambda: self._work.run([band], cancel=cancel))
+
+    def _once(self, job: Job, run: Callable[[], Results]) -> Results:
+        """Yield what the work does of a job, each block once; raises _ExcludedError where a worker was found wrong."""
         self._work.reset(job)
-        for finished in self._work.run([band], cancel=cancel):
+        for finished in run():
             if finished.revision:
                 raise _ExcludedError
             yield finished

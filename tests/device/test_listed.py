@@ -4,15 +4,19 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.engine.computing.computation import Computation, fastest_computation
+from mandelcl.core.pixel_list import PixelList
+from mandelcl.engine.computing.computation import fastest_computation
 from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.computing.work import Work
 from mandelcl.formulas import Julia
 from mandelcl.opencl.device import Device
+from mandelcl.rendering.session import Session
 from tests.device import views
 
 WIDTH, HEIGHT = 45, 31
@@ -26,12 +30,19 @@ JOBS = {
 }
 
 
-def whole_results(work: Computation) -> Words:
+def whole_results(work: Work) -> Words:
     results = np.empty((work.job.words, BLOCK.height, WIDTH), np.uint32)
     for block, part, _ in work.run([BLOCK]):
         top = block.y - BLOCK.y
         results[:, top : top + block.height] = part
     return results.reshape(work.job.words, -1)
+
+
+def listed(work: Work, indices: npt.NDArray[np.uint32]) -> Words:
+    results = np.empty((work.job.words, indices.size), np.uint32)
+    for part, values, _ in work.run_listed(PixelList(BLOCK, indices)):
+        results[:, part.x : part.x + part.width] = values[:, 0]
+    return results
 
 
 @pytest.mark.parametrize("kind", JOBS)
@@ -49,9 +60,24 @@ def test_listed_pixels_equal_the_full_picture(
     for size in (1, 13, 300, BLOCK.pixels):
         indices = np.sort(chance.choice(BLOCK.pixels, size, replace=False)).astype(np.uint32)
         work.reset(work.job)
-        np.testing.assert_array_equal(work.run_listed(BLOCK, indices), expected[:, indices])
+        np.testing.assert_array_equal(listed(work, indices), expected[:, indices])
         assert work.log.totals.iterations == int(expected[0, indices].sum(dtype=np.uint64))
         assert work.log.seconds
     monkeypatch.setattr("mandelcl.engine.memory._list_capacity", lambda *_: 64)
     work = fastest_computation(job, [device], Settings(budget=0.001))  # the other keeps the lists that it has
-    np.testing.assert_array_equal(work.run_listed(BLOCK, indices), expected[:, indices])
+    np.testing.assert_array_equal(listed(work, indices), expected[:, indices])
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("algorithm", ["escape", "border"])
+def test_crew_shares_list(device: Device, algorithm: str) -> None:
+    job = replace(JOB, algorithm=algorithm)
+    expected = whole_results(fastest_computation(replace(JOB, algorithm="escape"), [device], Settings()))
+    indices = np.arange(3, BLOCK.pixels, 5, dtype=np.uint32)
+    with Session([device, device]) as session:
+        work = session.begin(job)
+        for _ in range(2):
+            np.testing.assert_array_equal(listed(work, indices), expected[:, indices])
+            np.testing.assert_array_equal(whole_results(work), expected)
+            work.reset(work.job)
+        assert not work.report(None, {}).faults

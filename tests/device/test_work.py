@@ -114,7 +114,7 @@ def test_corrected_blocks_are_yielded_with_higher_revision(
     work_of: Callable[[Device, type[Computation]], AbstractContextManager[Work]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(checking, "host_disagrees", lambda _job, _sample: False)  # the host finds out no liar itself
+    monkeypatch.setattr(checking, "host_disagrees", lambda *_: False)  # the host finds out no liar itself
     monkeypatch.setattr(judging, "_GRACE_S", 60.0)
     monkeypatch.setattr(judging, "_REPEATED_PART", 1)
     with work_of(device, Computation) as honest, work_of(device, Corrected) as lying:

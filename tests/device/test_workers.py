@@ -1,6 +1,7 @@
 """What a worker process is to its parent: modest, quick to answer, and the same by whatever way results come."""
 
 import queue
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from mandelcl.workers.supervised import RestartPolicy
 from tests import posix
 from tests.device import views
 
-JOB = Job(views.whole(200, 150), 1000, number="float", rounding="separate")
+JOB = Job(views.whole(200, 150), 1000, number="float", rounding="separate", method="direct")
 BAND = 200 * 150
 
 
@@ -95,7 +96,7 @@ def test_results_arrive_by_shared_memory_and_by_pipe(device: Device, way: str, m
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are listed in /proc on Linux alone")
 def test_all_threads_of_a_cpu_runtime_get_low_priority(device: Device) -> None:
     """All that work, those too that a driver begins when devices are looked for."""
-    job = Job(JOB.view, 10_000, number="float", rounding="separate")
+    job = replace(JOB, iterations=10_000)
     started = Started(device, Settings(shortcuts=False), job)
     try:
         before, worked = niceness_and_work(started.pid), dict[str, int]()
@@ -130,7 +131,7 @@ def test_bands_do_not_depend_on_worker_order(monkeypatch: pytest.MonkeyPatch) ->
     together = band_pixels(everybody)
     assert together >= max(band_pixels([slot]) for slot in everybody)
     assert band_pixels(everybody, most=1234) == 1234
-    deep = Job(JOB.view, 4_000_000_000, number="float", rounding="separate")
+    deep = replace(JOB, iterations=4_000_000_000)
     assert max(slot.saturation for slot in everybody) <= band_pixels(everybody, deep) <= together
     monkeypatch.setattr(sizing, "SHARED_BAND_BYTES", 4000)
     assert band_pixels(everybody) == 1000

@@ -60,7 +60,7 @@ class Liar(Honest):
 @pytest.fixture
 def _host_is_blind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the host find nothing wrong of itself: it only rules where two workers disagree."""
-    monkeypatch.setattr(checking, "host_disagrees", lambda _job, _sample: False)
+    monkeypatch.setattr(checking, "host_disagrees", lambda *_: False)
 
 
 @pytest.mark.usefixtures("_host_is_blind")

@@ -26,6 +26,7 @@ from mandelcl.crew.dask.placement import Placement, RemotePart, parsed
 from mandelcl.crew.dask.preload import turn_of
 from mandelcl.crew.dask.relay import Relay
 from mandelcl.crew.dask.remote_worker import RemoteWorker
+from mandelcl.crew.messages import block_head
 from mandelcl.engine.loop.sizing import ELSEWHERE, HERE, paced_block_pixels
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
@@ -195,7 +196,7 @@ class Child:
     def time_since(self, moment: float) -> float:
         return time.monotonic() - moment
 
-    def send(self, head: Mapping[str, Any], lend: bool = False) -> None:  # noqa: ARG002
+    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
         self.heads.append(head)
         if head["do"] == "open":
             self.say({"say": "answer", "answer": asdict(DEVICE)})
@@ -250,7 +251,7 @@ class Asked(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        self.said, self.payload = self.relayed.compute(self.wanted, self.block, False)
+        self.said, self.payload = self.relayed.compute(self.wanted, block_head(self.block, urgent=False))
 
 
 def until(condition: Any) -> None:
@@ -450,7 +451,7 @@ def test_dropped_tasks_are_released_and_failures_reported(relayed: Relay) -> Non
 
 def test_worker_without_a_device_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     class Place(Child):
-        def send(self, head: Mapping[str, Any], lend: bool = False) -> None:  # noqa: ARG002
+        def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
             if head["do"] == "work":
                 self.say({"say": "failed", "why": "no device matches 'x'"})
 

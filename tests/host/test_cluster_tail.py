@@ -173,7 +173,7 @@ def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (crews, crosscheck, judging, supervised):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(checking, "implausible", lambda _results, _job: None)
-    monkeypatch.setattr(checking, "host_disagrees", lambda _job, _sample: False)
+    monkeypatch.setattr(checking, "host_disagrees", lambda *_: False)
     monkeypatch.setattr(judging, "totals_of", lambda *_results: Totals(1))
     monkeypatch.setattr("mandelcl.crew.judging.digest_of", lambda _results: b"")
 

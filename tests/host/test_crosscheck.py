@@ -14,7 +14,13 @@ from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
 from mandelcl.engine.methods import direct as pixel
 
 CAP = 200
-JOB = Job(View.centred(Fraction(-1, 2), Fraction(0), Fraction(1), 24, 16), CAP, number="float", rounding="separate")
+JOB = Job(
+    View.centred(Fraction(-1, 2), Fraction(0), Fraction(1), 24, 16),
+    CAP,
+    number="float",
+    rounding="separate",
+    method="direct",
+)
 BLOCK = Block(4, 2, 12, 8)
 SAMPLE_PLACE = (9, 5)
 

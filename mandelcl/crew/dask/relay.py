@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.core.block import Block
-from mandelcl.crew.messages import block_head, corners
 from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.loop.sizing import SHARED_BAND_BYTES
 from mandelcl.workers.channel import STARTING
@@ -101,8 +99,8 @@ class Relay:
             ready = self._take_up(order, anew=True)
         return ready.result()
 
-    def compute(self, order: Order, block: Block, urgent: bool) -> Answer:
-        """Return what the device says of a block, and the block's results; urgent ones go ahead of others."""
+    def compute(self, order: Order, head: Mapping[str, Any], indices: bytes = b"") -> Answer:
+        """Return what the device says of a block, given in a message with bytes, and the block's results."""
         with self._entry:
             ready = self._take_up(order, anew=False).result()
             if ready[0].get("say") != "ready":
@@ -110,8 +108,8 @@ class Relay:
             with self._changed:
                 if self._slot.worker is None or self._order != order:
                     return _DROPPED
-                found = self._blocks.setdefault((self._assignment, *corners(block)), Future())
-                self._slot.worker.send(block_head(block, urgent), lend=not urgent)
+                found = self._blocks.setdefault((self._assignment, *head["block"]), Future())
+                self._slot.worker.send(head, indices, lend=not head["urgent"])
         return found.result()
 
     def drop(self, session: str) -> None:

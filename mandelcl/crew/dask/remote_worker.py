@@ -41,11 +41,11 @@ class RemoteWorker:
         """Return how many seconds ago that was: what others kept the device's process from is left out by its side."""
         return time.monotonic() - moment
 
-    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
+    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002 - lend
         """Have the worker do what a message to a worker of a crew says."""
         if head["do"] == "block":
             priority = _URGENT if head["urgent"] else _USUAL
-            self._ask(priority, tasks.compute, self._order, head["block"], head["urgent"])
+            self._ask(priority, tasks.compute, self._order, head, bytes(payload))
             return
         if head["do"] == "start":
             self._order |= {name: value for name, value in head.items() if name not in ("do", "assignment")}

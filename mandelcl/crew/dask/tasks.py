@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.core.block import Block
 from mandelcl.crew.dask.introduction import KEY, Introduction
 from mandelcl.crew.dask.relay import Answer, Order, Relay
 
@@ -40,9 +39,9 @@ def prepare(order: Order) -> Answer:
     return _here().prepare(order)
 
 
-def compute(order: Order, corners: list[int], urgent: bool) -> Answer:
-    """Return what the device says of a block, and the block's results as bytes."""
-    return _here().compute(order, Block(*corners), urgent)
+def compute(order: Order, head: Mapping[str, Any], indices: bytes) -> Answer:
+    """Return what the device says of a block, given in a message with bytes, and the block's results as bytes."""
+    return _here().compute(order, head, indices)
 
 
 async def drop(session: str) -> None:

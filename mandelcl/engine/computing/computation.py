@@ -11,7 +11,8 @@ from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.core.report import LateText, Report, report_of
+from mandelcl.core.pixel_list import PixelList
+from mandelcl.core.report import LateText, LaunchLog, Report, report_of
 from mandelcl.engine import choose
 from mandelcl.engine.computing.block_loop import BlockLoop
 from mandelcl.engine.computing.settings import Settings
@@ -108,10 +109,14 @@ class Computation(BlockLoop):
         self._form = None if self._settings.guarded else make(self.device, self.job)
         return self._form is not None
 
-    def run_listed(self, block: Block, indices: listed.Indices, cancel: Token = NEVER) -> Words:
-        """Return the results of some pixels of a block, words × pixels; no borders are traced for them."""
-        pool = self._device_pool
-        return listed.run(self.program, block, indices, self._pace, self.log, cancel, device_pool=pool)
+    def run_listed(self, pixels: PixelList, cancel: Token = NEVER) -> Results:
+        """Yield the results of the pixels of a list, words × 1 × pixels, at once; no borders are traced for them."""
+        yield Finished(pixels.whole, self.listed(pixels, self.log, cancel)[:, np.newaxis])
+
+    def listed(self, pixels: PixelList, log: LaunchLog, cancel: Token) -> Words:
+        """Return the results of the pixels of a list, words × pixels; their launches are noted in a log."""
+        where = pixels.block, pixels.indices
+        return listed.run(self.program, *where, self._pace, log, cancel, device_pool=self._device_pool)
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""

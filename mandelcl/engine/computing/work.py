@@ -8,6 +8,7 @@ import numpy as np
 from mandelcl.base.errors import NEVER, Token
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import LateText, LaunchLog, Report
 from mandelcl.engine.device_output import Array, Delivered, MakeOutput
 
@@ -74,6 +75,12 @@ class Work(Protocol):
         reset. Where a run ends early, `suspect` in `log` has the blocks whose values may be wrong.
         """
 
+    def run_listed(self, pixels: PixelList, cancel: Token = NEVER) -> Results:
+        """Yield the results of the pixels of a list, part by part, as `run` does; no borders are traced for them.
+
+        The block of a part has one row, and its columns are places in the list.
+        """
+
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
 
@@ -100,7 +107,7 @@ class Work(Protocol):
 class WorkStage:
     """A stage over the blocks of another work (a `Work` but for `run` and `report`): what it leaves out is the other's.
 
-    A stage makes values on the host, so no device makes something else of them.
+    A stage makes values on the host, so no device makes something else of them. Listed pixels are the other's, too.
     """
 
     def __init__(self, work: Work) -> None:
@@ -122,6 +129,10 @@ class WorkStage:
     def name(self) -> str:
         """The devices' names."""
         return self._work.name
+
+    def run_listed(self, pixels: PixelList, cancel: Token = NEVER) -> Results:
+        """Yield the results of the pixels of a list, as the work computes them."""
+        return self._work.run_listed(pixels, cancel)
 
     def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory, as the work lends it."""

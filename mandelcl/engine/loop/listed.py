@@ -3,11 +3,11 @@
 import time
 
 import numpy as np
-import numpy.typing as npt
 
 from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
+from mandelcl.core.pixel_list import Indices
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
 from mandelcl.engine import source
@@ -17,7 +17,6 @@ from mandelcl.engine.memory import DevicePool, Memory
 from mandelcl.engine.program import Program
 from mandelcl.opencl.api import Buffer
 
-Indices = npt.NDArray[np.uint32]
 _GROUP = 64
 
 
