@@ -73,7 +73,8 @@ samples_option = click.option(
     "--samples",
     metavar="N|auto",
     help="Antialiasing: each pixel is the mean of N samples, which takes N times as long. auto: up to 16 samples, only "
-    "where neighbours differ. [default: 1]",
+    "where neighbours differ. [default: auto for pictures"
+    " where that is cheap, otherwise 1]",
 )
 
 
@@ -111,6 +112,13 @@ class ColourOptions:
         effects = {name: text for name, text in texts.items() if text is not None}
         names = [field.name for field in fields(cls) if field.name != "effects"]
         return cls(**{name: values.pop(name, None) for name in names}, effects=effects)
+
+    def leaves_samples(self, like: str | None, colouring: "Colouring") -> bool:
+        """Return whether the number of samples is open: neither an option nor the picture `like` says it."""
+        from mandelcl.files.loading import read_colouring
+
+        one = self.samples is None and colouring.samples == 1 and colouring.height is None
+        return one and (like is None or read_colouring(like) is None)
 
     def colouring(
         self,

@@ -161,6 +161,7 @@ def command(
     if cluster is None:
         preopen.begin("render", *devices, *options_given.kind())  # before the slow imports
 
+    from mandelcl.core.planes import CERTIFIED
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.files import output
     from mandelcl.rendering.streaming import render_to
@@ -176,6 +177,9 @@ def command(
     job = options_given.job(
         (*colouring.planes, *planes, *output.planes_for(*paths)), certify or certify_for is not None, tell
     )
+    needs_counts = digest or as_json or confirm is not None or CERTIFIED.name in job.planes
+    single = needs_counts or rectangles is not None or cut is not None or not output.are_pictures(paths)
+    auto_samples = not single and colours.leaves_samples(options_given.like, colouring)
     tracing = _tracing_picture(rectangles, job.view) if rectangles is not None else None
     if tracing and job.algorithm == "escape":
         raise click.UsageError("--rectangles needs border tracing; add --algorithm border")
@@ -210,6 +214,7 @@ def command(
                     once=True,
                     compress=compress,
                     digest=digest or (as_json and colouring.samples == 1),
+                    auto_samples=auto_samples,
                 ),
             )
         )
@@ -218,7 +223,7 @@ def command(
         if not tracing.rectangles and not quiet:
             say(f"mandelcl: no borders were traced, because every pixel was computed; {rectangles} shows that")
     if not as_json and not quiet:
-        say(f"{', '.join(paths)}: {_summary(report)}{_viewers(paths)}")
+        say(f"{', '.join(paths)}: {_summary(report, auto_samples)}{_viewers(paths)}")
         if line := forced(job, report, paths[0]):
             say(f"mandelcl: {line}")
     if digest and not as_json:
@@ -294,9 +299,11 @@ def _tracing_picture(path: str, view: "View") -> "TracingPicture":
     return TracingPicture(path, view)
 
 
-def _summary(report: "Report") -> str:
+def _summary(report: "Report", auto_samples: bool) -> str:
     certified = f", {_percent(report.certified.share)} of the counts certified" if report.certified else ""
-    samples = f", {report.samples:.3g} samples per pixel" if report.samples is not None else ""
+    samples = ", 1 sample per pixel" if auto_samples else ""
+    if report.samples is not None:
+        samples = f", {report.samples:.3g} samples per pixel"
     how = report.rounding if report.method == "direct" else report.method
     return (
         f"{report.width}x{report.height}, {report.number} {how}, "

@@ -55,9 +55,14 @@ class IterationLimit:
     notes: tuple[str, ...] = ()
 
 
+def spacing(job: Job) -> int:
+    """Return how many pixels lie between two surveyed ones."""
+    return -(-max(job.view.width, job.view.height) // _SURVEYED)
+
+
 def surveyed(job: Job) -> Job:
     """Return the job of evenly spaced pixels of a view, from its first on, at most 64 a side, by escape time."""
-    cell = -(-max(job.view.width, job.view.height) // _SURVEYED)
+    cell = spacing(job)
     re, im = job.view.point(0, 0)
     first = replace(job.view.lattice, re=re, im=im, column=0, row=0)
     width, height = (max(2, side // cell) for side in (job.view.width, job.view.height))
@@ -100,7 +105,7 @@ def automatic_limit(job: Job, survey: Survey) -> IterationLimit:
         elif not many and _all_proved(survey, here, inside):
             return IterationLimit(wanted)
         following = min(following, MOST)
-        if following <= stage or _too_much(replace(here, iterations=following), left):
+        if following <= stage or is_too_much(replace(here, iterations=following), left):
             return IterationLimit(found) if found else IterationLimit(wanted, (_ended(stage),))
         suggested, before, stage = wanted, escaped.size, following
 
@@ -130,7 +135,7 @@ def round_up(least: int) -> int:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
 
 
-def _too_much(job: Job, points: int) -> bool:
+def is_too_much(job: Job, points: int) -> bool:
     """Return whether to iterate so many points to a job's limit takes more than a survey may."""
     method = method_of(job)
     work = points * method.cost(job) * by_name(job.number).products

@@ -8,10 +8,11 @@ import numpy as np
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
+from mandelcl.colour.samples import AUTO
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE
 from mandelcl.core.reference import Reference
-from mandelcl.engine import reach
+from mandelcl.engine import antialiasing, reach
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
 from mandelcl.engine.methods import mapped_view
@@ -84,6 +85,15 @@ def limited(
     job = replace(job, auto_iterations=False)
     found = automatic_limit(resolve(replace(job, algorithm="escape", strict=False), classes, shared=shared).job, survey)
     return replace(job, iterations=found.iterations), found.notes
+
+
+def samples_of(job: Job, classes: Sequence[DeviceClass], survey: Survey, *, shared: bool = False) -> int | str:
+    """Return how many samples a pixel of a job takes that leaves them open: `auto` where these are cheap, otherwise 1.
+
+    That is decided in the number and the method of one sample a pixel, with the job's iteration limit.
+    """
+    one = resolve(replace(job, algorithm="escape", strict=False), classes, shared=shared).job
+    return AUTO if antialiasing.is_cheap(one, survey) else 1
 
 
 def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[str, ...]]:

@@ -4,7 +4,7 @@ A writer gets the path of a tempfile, the rows of a field, the picture if the fo
 Adding a format is one function and one line in `FORMATS`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -71,6 +71,11 @@ def check_drawable(*paths: str | Path, width: int, height: int, depth: int = 8, 
 def planes_for(*paths: str | Path) -> tuple[str, ...]:
     """Return the planes besides counts that files with these suffixes need."""
     return tuple(dict.fromkeys(plane for path in paths for plane in format_of(path).planes))
+
+
+def are_pictures(paths: Iterable[str | Path]) -> bool:
+    """Return whether the suffixes of all paths are those of pictures."""
+    return all(format_of(path).is_picture for path in paths)
 
 
 def require_picture(path: str | Path) -> None:

@@ -30,7 +30,7 @@ def form_for(work: Work, paths: Sequence[str | Path], colouring: Colouring | Non
     """
     if colouring is not None and colouring.samples != 1:
         return pixels_of(colouring)  # the work yields them
-    pictures = not counts and all(output.format_of(path).is_picture for path in paths)
+    pictures = not counts and output.are_pictures(paths)
     if colouring is not None and pictures and _delivers_pixels(work, colouring):
         return pixels_of(colouring)
     return BandLayout.counts_16() if work.set_output(counts_16) else BandLayout.words(work.job)
@@ -56,6 +56,12 @@ def pixels_of(colouring: Colouring) -> BandLayout:
     """Return the layout of a colouring's pixels. It names the colour table, as the palette may be the caller's."""
     table = blake2b(colouring.palette.table().tobytes(), digest_size=8).hexdigest()
     return BandLayout.pixels(json.dumps(json.loads(colouring.to_json()) | {"table": table}), colouring.indexed)
+
+
+def kept_samples(form: BandLayout) -> int | str:
+    """Return how many samples the pixels have that a store holds in a form."""
+    samples: int | str = json.loads(form.colouring).get("samples", 1) if form.kind == PIXELS else 1
+    return samples
 
 
 def require_form(

@@ -66,6 +66,11 @@ def resolving(job: Job, fine: Job, session: Session, self_test: bool, notice: Ca
     return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding)
 
 
+def of_kind(job: Job) -> tuple[str, str, str]:
+    """Return what further samples of a job share with the first."""
+    return job.method, job.number, job.rounding
+
+
 class _ExcludedError(Exception):
     """A worker returned wrong results. Sums cannot be corrected, so the bands with its samples are recomputed."""
 

@@ -14,11 +14,13 @@ from mandelcl.engine import choose
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings, ShowProgress
 from mandelcl.engine.computing.work import Work
+from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.host_buffers import HostPool
+from mandelcl.engine.iteration_limit import Survey
 from mandelcl.engine.loop import survey
 from mandelcl.engine.loop.survey import DeviceSurvey
 from mandelcl.engine.memory import DevicePool
-from mandelcl.engine.resolve import limited
+from mandelcl.engine.resolve import limited, samples_of
 from mandelcl.files import cache
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.waiting import ExactCounts, await_host
@@ -228,21 +230,43 @@ class Session:
         self._require_open()
         if not job.auto_iterations:
             return job
-        settings = settings or Settings()
+        job, notes = limited(job, *self._surveying(job, settings or Settings(), progress, cancel), shared=self._several)
+        for note in notes:
+            notice(note)
+        return job
+
+    def samples_of(
+        self,
+        job: Job,
+        settings: Settings | None = None,
+        progress: ShowProgress | None = None,
+        cancel: Token = NEVER,
+    ) -> int | str:
+        """Return how many samples a pixel of a job takes that leaves them open, by a survey of its view.
+
+        They are `auto` where they are cheap, otherwise 1. Raises what `begin` does.
+        """
+        self._require_open()
+        return samples_of(job, *self._surveying(job, settings or Settings(), progress, cancel), shared=self._several)
+
+    @property
+    def _several(self) -> bool:
+        """Whether several devices share each job."""
+        return self._shared or self._cluster is not None
+
+    def _surveying(
+        self, job: Job, settings: Settings, progress: ShowProgress | None, cancel: Token
+    ) -> tuple[list[DeviceClass], Survey]:
+        """Return the classes of all devices, and what surveys a job on them."""
         wait = partial(await_host, progress=progress, notice=_silent, cancel=cancel)
         if self._cluster is not None:
             from mandelcl.crew.dask.work import ClusterSurvey
 
-            classes = [member.device.device_class for member in self._cluster.await_members()]
+            members = self._cluster.await_members()
             begin = partial(self._distribute, self._cluster, settings=settings, wait=wait)
-            job, notes = limited(job, classes, ClusterSurvey(begin, wait, cancel), shared=True)
-        else:
-            classes = [choose.class_of(device, job.formula, settings.self_test) for device in self.devices]
-            survey = DeviceSurvey(self.devices, settings.self_test, wait, cancel)
-            job, notes = limited(job, classes, survey, shared=self._shared)
-        for note in notes:
-            notice(note)
-        return job
+            return [member.device.device_class for member in members], ClusterSurvey(begin, wait, cancel)
+        classes = [choose.class_of(device, job.formula, settings.self_test) for device in self.devices]
+        return classes, DeviceSurvey(self.devices, settings.self_test, wait, cancel)
 
     def _computation(self, choice: choose.Choice, settings: Settings) -> Work:
         device = choice.device

@@ -36,10 +36,10 @@ from mandelcl.files.paths import paths_of, target
 from mandelcl.rendering import at_limit
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.manifest import Manifest
-from mandelcl.rendering.pixels import form_for, require_form
+from mandelcl.rendering.pixels import form_for, kept_samples, require_form
 from mandelcl.rendering.render import computed, require_hooks, require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
-from mandelcl.rendering.sampling import SampledWork, finest, require_sampled, resolving
+from mandelcl.rendering.sampling import SampledWork, finest, of_kind, require_sampled, resolving
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.streamed import Streamed
@@ -66,6 +66,7 @@ def render_to(
     once: bool = False,
     compress: str = FAST,
     digest: bool = False,
+    auto_samples: bool = False,
 ) -> Report:
     """Render a job to one or several files, in the formats of their suffixes. Pictures need a `colouring`.
 
@@ -81,8 +82,10 @@ def render_to(
     files
     are replaced when everything is done, or not at all. If the disk refuses to replace one of several, FileError says
     which outputs are finished but not renamed. `compress` is "fast" or "small": "small" makes a smaller file with the
-    same pixels and takes several times as long. `once` is for a process that uses OpenCL only once: only the runtime of
-    the device is opened, if an earlier process has chosen the device. Raises FileError, and the errors of `render`.
+    same pixels and takes several times as long. With `auto_samples`, a colouring with one sample per pixel takes as
+    many as each pixel needs where that is cheap (`engine/antialiasing.py`); a resumed render keeps its number. `once`
+    is for a process that uses OpenCL only once: only the runtime of the device is opened, if an earlier process has
+    chosen the device. Raises FileError, and the errors of `render`.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
@@ -108,12 +111,16 @@ def render_to(
         counts = digest or see is not None
         if manifest:
             job = adopt(job, manifest)
+            if auto_samples and colouring is not None:
+                colouring = replace(colouring, samples=kept_samples(manifest.form))
             if colouring is None or colouring.fits:
                 require_form(manifest.form, stores[0].folder, paths, colouring, counts)
         begin_early(job)
         self_test, asked = settings is None or settings.self_test, finest(job, colouring)
-        several = asked is not job
+        open_samples = auto_samples and not manifest and colouring is not None
+        given: DeviceSelection | None = None
         if once and not isinstance(devices, Session):
+            given = devices
             devices, fine = choice_cache.resolved(asked, devices, self_test)
         else:
             fine = asked
@@ -123,6 +130,19 @@ def render_to(
             limit = session.limited(own, settings, notice, progress, cancel or NEVER).iterations
             job, asked, fine = (replace(one, iterations=limit, auto_iterations=False) for one in (job, asked, fine))
             fine = choice_cache.fitting(fine, asked)
+        if open_samples and colouring is not None:
+            samples = session.samples_of(fine, settings, progress, cancel or NEVER)
+            colouring = replace(colouring, samples=samples)
+            asked = finest(job, colouring)
+            if asked is not job:
+                one = session.resolved(replace(asked, algorithm="escape"), self_test)[0]
+                if given is not None and fine.number != "auto" and of_kind(one) != of_kind(fine):
+                    # Further samples take another number, for which another device may be the fastest.
+                    chosen, fine = choice_cache.resolved(asked, given, self_test)
+                    session = stack.enter_context(Session(chosen))
+                else:
+                    fine = asked
+        several = colouring is not None and colouring.samples != 1
         job = resolving(job, fine, session, self_test, notice) if several else fine
         with timeline.span("begin"):
             work = session.begin(job, settings, notice, progress, cancel or NEVER)

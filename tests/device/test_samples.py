@@ -1,5 +1,7 @@
 """Several samples a pixel: the mean of shifted pictures, the same in parts, continued, and by several devices."""
 
+import hashlib
+import json
 import threading
 import time
 from collections.abc import Iterable
@@ -15,15 +17,19 @@ import pytest
 from PIL import Image
 
 from mandelcl.base.errors import NEVER, CancelledError, DeviceError, InvalidInputError, Token
+from mandelcl.base.names import DEFAULT_PALETTE
 from mandelcl.base.srgb import decode, encode
 from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring, colourise, find_palette
 from mandelcl.colour.samples import shifts
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.engine import antialiasing
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.engine.computing.work import Place, Results, Room, anywhere, boundless
+from mandelcl.files import output
+from mandelcl.formulas import MANDELBROT
 from mandelcl.opencl.device import Device
 from mandelcl.rendering import sampling
 from mandelcl.rendering.render import render
@@ -33,6 +39,7 @@ from tests.device import views
 WIDTH, HEIGHT = 61, 47
 JOB = Job(views.seahorses(WIDTH, HEIGHT), 300, number="float", rounding="separate", planes=("smooth",))
 FOUR = Colouring(find_palette("ember"), samples=4)
+FIRST_RELEASE = "1a61c35a128272653b71eda9119886643e7d6cde28c73a6e1f2e6aa83c5f12ea"
 BLOCKS = Settings(block_pixels=7 * WIDTH)
 
 
@@ -197,3 +204,54 @@ def test_a_field_has_one_sample_a_pixel(device: Device) -> None:
     for call in (lambda: colourise(field, FOUR), lambda: FOUR.picture(field)):
         with pytest.raises(InvalidInputError, match=r"^a field has one sample per pixel; use render_to for several$"):
             call()
+
+
+def samples_in(path: Path) -> int | str:
+    with Image.open(path) as picture:
+        samples: int | str = json.loads(picture.info[output.COLOURING_KEY]).get("samples", 1)
+    return samples
+
+
+def test_samples_are_automatic_where_they_are_cheap(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = replace(FOUR, samples=1)
+    cheap = drawn(tmp_path / "a.png", JOB, one, device, auto_samples=True)
+    np.testing.assert_array_equal(cheap, drawn(tmp_path / "b.png", JOB, replace(FOUR, samples="auto"), device))
+    assert samples_in(tmp_path / "a.png") == "auto"
+    monkeypatch.setattr(antialiasing, "MOST_ITERATIONS", 1000)
+    dear = drawn(tmp_path / "c.png", JOB, one, device, auto_samples=True)
+    np.testing.assert_array_equal(dear, drawn(tmp_path / "d.png", JOB, one, device))
+    assert samples_in(tmp_path / "c.png") == 1
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("samples", [1, "auto"])
+def test_automatic_samples_go_on_as_they_were(
+    device: Device, tmp_path: Path, samples: int | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever would be decided now: the unfinished render has its number of samples."""
+    path, cancel = tmp_path / "a.png", threading.Event()
+
+    def stop(progress: Progress) -> None:
+        if progress.pixels > WIDTH * HEIGHT // 2:
+            wait_for_a_band(path)
+            cancel.set()
+
+    monkeypatch.setattr(antialiasing, "MOST_ITERATIONS", 0 if samples == 1 else 1e99)
+    one = replace(FOUR, samples=1)
+    with pytest.raises(CancelledError):
+        render_to(path, JOB, one, device, BLOCKS, store_after=0, progress=stop, cancel=cancel, auto_samples=True)
+    monkeypatch.setattr(antialiasing, "MOST_ITERATIONS", 1e99 if samples == 1 else 0)
+    render_to(path, JOB, one, device, BLOCKS, resume=True, auto_samples=True)
+    assert samples_in(path) == samples
+
+
+def test_one_sample_has_the_bytes_of_the_first_release(device: Device, tmp_path: Path) -> None:
+    """Of commit b273e4d, before there were samples, dithering and an automatic limit."""
+    path = tmp_path / "a.ppm"
+    colouring, (re, im, zoom) = Colouring(find_palette(DEFAULT_PALETTE)), MANDELBROT.home
+    view = View.centred(re, im, zoom, 160, 120)
+    job = Job(view, 1000, number="float", rounding="fused", planes=colouring.planes)
+    render_to(path, job, colouring, device)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == FIRST_RELEASE
