@@ -10,11 +10,10 @@ from mandelcl.studies import hpc_native, hpc_published, jobs, native, scaling_de
 from mandelcl.studies.bench import Bench, with_extra
 from mandelcl.studies.hpc_native import Threads
 from mandelcl.studies.row import Row, Value
-from mandelcl.studies.scaling_devices import ONE_LANE, unit_counts
+from mandelcl.studies.scaling_devices import ONE_LANE, PLAIN, VECTORS, unit_counts
 from mandelcl.studies.scaling_plot import draw
 from mandelcl.studies.study import Column, Study
 
-PLAIN, VECTORS = "plain", "vectors"
 SCHEDULES = ("dynamic", "static")
 _CHUNKS = (16, 256, 4096)  # turns of the loop; 1 is OpenMP's own
 _ONE = 1

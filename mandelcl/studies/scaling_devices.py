@@ -17,7 +17,7 @@ from mandelcl.studies.row import Row, Value
 from mandelcl.studies.timing import Timed, plain, repeated
 from mandelcl.studies.validation import Validation
 
-ONE_LANE = "one lane"
+ONE_LANE, PLAIN, VECTORS = "one lane", "plain", "vectors"
 _UNITS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 _ONE_LANE = Variant(1, 1, stride=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)
 _CHUNKS = (1, 4, 16, 64)  # rows

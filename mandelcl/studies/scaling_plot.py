@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mandelcl.studies import parts, plots
-from mandelcl.studies.scaling import PLAIN
-from mandelcl.studies.scaling_devices import ONE_LANE
+from mandelcl.studies.scaling_devices import ONE_LANE, PLAIN
 
 Rows = Sequence[Mapping[str, Any]]
 _DYNAMIC, _STATIC = ("dynamic", parts.PINNED_DYNAMIC), ("static", parts.PINNED_STATIC)
