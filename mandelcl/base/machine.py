@@ -95,6 +95,8 @@ _ASKED = {"win32": _windows, "darwin": _macos}
 
 def _groups() -> Iterator[float]:
     """Yield what is left in this process's control group and in each group around it, in versions 2 and 1."""
+    if system() != "linux":
+        return
     try:
         lines = (_PROC / "self/cgroup").read_text(errors="surrogateescape").splitlines()
     except OSError:
