@@ -1,4 +1,4 @@
-"""`mandelcl explore`: a server of pixels on this machine, and the page that asks it for them.
+"""`mandelcl explore`: a server on this machine that computes pixels, and the page that requests them.
 
 From Python, `mandelcl.explore(…)` is the same explorer as a widget in a notebook: see
 `mandelcl.explore.notebook.opening.explore`.
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class _Callable(ModuleType):
-    """A package that is called: importing any module of it makes it `mandelcl.explore`."""
+    """A callable package: importing any of its modules sets the attribute `mandelcl.explore` to it."""
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         from mandelcl.explore.notebook.opening import explore

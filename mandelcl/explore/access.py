@@ -1,12 +1,12 @@
-"""Who may use the explorer: pages that prove that they know a token, which neither side ever sends.
+"""Access to the explorer: pages must prove that they know a token, which is never sent itself.
 
-There are two tokens. That of a run is made when the server starts and stands in the links of that run; once the server
-has ended, it opens nothing. The kept token lies in the user's folder. From it each origin of a page gets a token of its
-own, which a browser keeps, so that its bookmarks open later runs.
+There are two tokens. The run token is made when the server starts and is part of that run's links; after the server has
+ended, it is worthless. The kept token is stored in the user's folder. From it each origin gets its own derived token,
+which the browser stores, so that its bookmarks work with later runs.
 
-Server and page each choose a nonce, and each proves its knowledge by an HMAC (RFC 2104) with SHA-256 over both nonces
-and the origin of the page. A program that listens at the port in the server's stead learns nothing that opens a server:
-the proof that it gets is for its own nonce, and for an origin that a server at another port does not have.
+Server and page each choose a nonce. Each proves its knowledge by an HMAC (RFC 2104) with SHA-256 over both nonces and
+the origin of the page. A program that listens on the port in the server's place learns nothing that opens a server: the
+proof that it gets is for its own nonce, and for an origin that a server on another port does not have.
 """
 
 import hashlib
@@ -28,35 +28,36 @@ _BYTES = 32
 
 
 class Access:
-    """The tokens of a server that runs; `kept` is the user's, and `run_token` that of its links."""
+    """The tokens of a running server. `kept` is the user's token, and `run_token` is the one in its links."""
 
     def __init__(self, kept: bytes) -> None:
         self._kept = kept
         self.run_token = secrets.token_urlsafe(_RUN_BYTES)
 
     def challenge(self, origin: str) -> "Challenge":
-        """Return what a page of an origin has to answer, once."""
+        """Return a single-use challenge for a page with this origin."""
         kept = _hmac(self._kept, f"mandelcl explore\n{origin}")
         return Challenge(origin, {"run": self.run_token.encode(), "kept": kept})
 
 
 class Challenge:
-    """A question to one page: a nonce, of which the answer proves that the page has one of the tokens."""
+    """A challenge to one page: a nonce. The right answer proves that the page has one of the tokens."""
 
     def __init__(self, origin: str, tokens: Mapping[str, bytes]) -> None:
         self.nonce = secrets.token_hex(_NONCE_BYTES)
         self._origin, self._tokens = origin, tokens
 
     def answer(self, message: Message) -> Mapping[str, str] | None:
-        """Return what a page that has proved itself is told; None where it has not.
+        """Return the reply to a page that has proved itself, or None if it has not.
 
-        `with` names the token that it has, and `proof` is the server's own. `run` and `kept` are both tokens, sealed
-        so that only a page that has the one token can read them.
+        In the reply, `with` names the page's token, and `proof` is the server's own proof. `run` and `kept` are both
+        tokens,
+        sealed so that only a page with one of the tokens can read them.
 
-        Raises InvalidInputError for a message that is no answer.
+        Raises InvalidInputError for a message that is not an answer.
         """
         if message.get("do") != "prove":
-            raise InvalidInputError("a page begins with its proof")
+            raise InvalidInputError("the first message of a page must be its proof")
         proved = f"{self._origin}\n{self.nonce}\n{text(message, 'nonce')}"
         for name, token in self._tokens.items():
             if hmac.compare_digest(text(message, name, "").encode(), _hmac(token, f"page\n{proved}").hex().encode()):
@@ -70,15 +71,15 @@ def _hmac(key: bytes, about: str) -> bytes:
 
 
 def _sealed(key: bytes, about: str, secret: bytes) -> str:
-    """Return a secret of 32 bytes under a pad that is used once."""
+    """Return a secret of 32 bytes, encrypted with a one-time pad."""
     return bytes(one ^ other for one, other in zip(_hmac(key, about), secret, strict=True)).hex()
 
 
 def kept_token(path: Path, *, renew: bool = False) -> tuple[bytes, str]:
-    """Return the token of 32 bytes in a file, and a line for the user, which is empty where all is well.
+    """Return the 32-byte token in a file, and a line for the user, which is empty if all is well.
 
-    A file that is missing, damaged or open to other users is made anew, with mode 0600, and so it is with `renew`.
-    Where that is not possible, the token is for one run.
+    A file that is missing, damaged or readable by other users is replaced, with mode 0600; so is any file with `renew`.
+    If that fails, the token is only for this run.
     """
     line = ""
     try:
@@ -88,11 +89,11 @@ def kept_token(path: Path, *, renew: bool = False) -> tuple[bytes, str]:
     if found is not None:
         return found, line
     token = secrets.token_bytes(_BYTES)
-    lost = "links are good until this server ends, and no longer"
+    lost = "links are only valid until this server ends"
     try:
         own_folder.make(path.parent)
         if why := own_folder.distrust(path.parent):
-            return token, f"{lost}: the folder {path.parent} is not used: {why}"
+            return token, f"{lost}: the folder {path.parent} is ignored: {why}"
         _write(path, token)
     except (FileError, OSError) as error:
         return token, f"{lost}: {error}"
@@ -100,7 +101,7 @@ def kept_token(path: Path, *, renew: bool = False) -> tuple[bytes, str]:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the token in a file; None where there is none. Raises PermissionError for one that others may read."""
+    """Return the token in a file, or None. Raises PermissionError if other users can read it."""
     try:
         with path.open("rb") as file:
             facts = os.fstat(file.fileno())
@@ -108,7 +109,7 @@ def _read(path: Path) -> bytes | None:
                 hasattr(os, "geteuid") and facts.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
             ):
                 raise PermissionError(
-                    f"other users could read {path}; its token was replaced, and browsers need a new link"
+                    f"other users could read {path}, so its token was replaced; open the new link in your browsers"
                 )
             token = bytes.fromhex(file.read(4 * _BYTES).decode("ascii"))
     except PermissionError:

@@ -1,4 +1,4 @@
-"""What a page may ask for, by its `do`, and the answers."""
+"""The requests of a page, by their `do`, and the answers to them."""
 
 import base64
 import math
@@ -30,7 +30,7 @@ _MOST_SIDE = 1 << 15
 
 
 def welcome(workspace: Workspace, bookmarks: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the first message to a page."""
+    """Return the first message for a page."""
     start = workspace.start
     return {
         "say": "welcome",
@@ -159,7 +159,7 @@ def _copy(client: Client, message: Message) -> None:
 
 
 async def wanted_job(client: Client, message: Message, colouring: Colouring) -> Job:
-    """Return the job of a pane's view in the size that a message asks for, with the planes that its colours need.
+    """Return the job of a pane's view in the size that a message requests, with the planes that its colours need.
 
     It waits for a view that is being resolved.
     """
@@ -171,7 +171,9 @@ async def wanted_job(client: Client, message: Message, colouring: Colouring) -> 
         if scale > 1:
             job = places.finer(job, scale)
     if job.view.pixels > client.workspace.start.save_pixels:
-        raise InvalidInputError(f"a save has at most {client.workspace.start.save_pixels} pixels; --max-save says so")
+        raise InvalidInputError(
+            f"a save can have at most {client.workspace.start.save_pixels} pixels; --max-save changes the limit"
+        )
     return replace(job, planes=colouring.planes)
 
 
@@ -180,7 +182,7 @@ def _save(client: Client, message: Message) -> None:
     if message.get("resume") is True:
         name = messages.text(message, "name")
         if name not in saves.stopped:
-            raise InvalidInputError("nothing of that name was stopped")
+            raise InvalidInputError("no stopped save has that name")
         save = saves.stopped[name]
         client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=True))
         return
@@ -220,7 +222,7 @@ async def _painted(client: Client, number: int, pane: int, generation: int, colo
             painting = client.workspace.computing.run(
                 pictures.painted, viewing.job, whole, list(viewing.parts), colouring
             )
-            del viewing  # its pixels are not to be kept while the colours wait for room
+            del viewing  # frees its pixels while the colours wait in the queue
             pixels = await painting
             for frame in pictures.coloured(address, whole, pixels):
                 await client.leaving.room()
@@ -269,7 +271,7 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
 
 
 async def _bookmarks_of(workspace: Workspace) -> tuple[list[dict[str, Any]], str]:
-    """Return the bookmarks, or none and why they cannot be read."""
+    """Return the bookmarks and an empty text, or none and why they cannot be read."""
     try:
         return await workspace.files.run(workspace.bookmarks.lines), ""
     except FileError as error:
@@ -277,7 +279,7 @@ async def _bookmarks_of(workspace: Workspace) -> tuple[list[dict[str, Any]], str
 
 
 async def attend(client: Client) -> None:
-    """Welcome a page, and do what it says until it is gone."""
+    """Welcome a page, and handle its messages until it is gone."""
     client.workspace.pages.add(client)
     try:
         bookmarks, unread = await _bookmarks_of(client.workspace)

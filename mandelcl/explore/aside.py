@@ -1,4 +1,4 @@
-"""What would keep the event loop from its pages: done in threads, a few at a time, that nobody waits for at the end."""
+"""Blocking calls beside the event loop: in a few daemon threads, which do not delay the end of the process."""
 
 import asyncio
 import threading
@@ -14,20 +14,20 @@ _T = TypeVar("_T")
 
 
 def begin(call: Callable[[], object]) -> None:
-    """Call something in a thread of its own, with which the process may end."""
+    """Call a function in a daemon thread."""
     threading.Thread(target=call, name="mandelcl aside", daemon=True).start()
 
 
 class Aside:
-    """Calls beside an event loop, at most so many at once; others wait for their turn."""
+    """Runs calls beside an event loop, at most `at_once` at a time. Further calls wait in a queue."""
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
         self._room = asyncio.Semaphore(at_once)
 
     async def run(self, call: Callable[_P, _T], *arguments: _P.args, **options: _P.kwargs) -> _T:
-        """Return what a call returns, or raise what it raises.
+        """Run a call in a thread; return its result or raise its exception.
 
-        Where the task that waits for it is cancelled, the call goes on, and keeps its turn until it has ended.
+        If the waiting task is cancelled, the call continues and occupies its slot until it ends.
         """
         await self._room.acquire()
         loop = asyncio.get_running_loop()

@@ -1,7 +1,7 @@
-"""Places that the user wants to find again: a file in the user's own folder, replaced as a whole.
+"""The user's bookmarks: a file in the user's own folder, replaced atomically.
 
-Of what is in it nothing is lost: entries that this version does not know stay where they are, and a file that cannot be
-read is not written to.
+Nothing in the file is lost: entries that this version does not know stay, and a file that cannot be read is not
+overwritten.
 """
 
 import json
@@ -27,7 +27,7 @@ _LOCK_S = 5.0  # for which another process may keep the file without changing it
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """A named job with its colours, both as JSON; raises InvalidInputError where they are none."""
+    """A named job with its colours, both as JSON. Raises InvalidInputError if they are invalid."""
 
     name: str
     job: str
@@ -35,48 +35,48 @@ class Bookmark:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not 0 < len(self.name.strip()) <= _MOST_NAME:
-            raise InvalidInputError(f"a bookmark's name has from 1 to {_MOST_NAME} characters")
+            raise InvalidInputError(f"a bookmark's name must have 1 to {_MOST_NAME} characters")
         if printable(self.name) != self.name or not isinstance(self.job, str) or not isinstance(self.colouring, str):
-            raise InvalidInputError("a bookmark is a name, a job and a colouring, each a text")
+            raise InvalidInputError("a bookmark needs a name, a job and a colouring, each a text")
         Job.from_json(self.job)
         Colouring.from_json(self.colouring)
 
 
 class Bookmarks:
-    """The bookmarks in a file, which other processes may change, too. Each method reads or writes it: it may block."""
+    """The bookmarks in a file that other processes may change, too. Every method reads or writes it and may block."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def all(self) -> list[Bookmark]:
-        """Return those that this version knows, in order; none where there is no file.
+        """Return the bookmarks that this version knows, in order; none if there is no file.
 
-        Raises FileError for a file that cannot be read as a whole.
+        Raises FileError if the file as a whole cannot be read.
         """
         return [one for one in map(_known, self._entries()) if one is not None]
 
     def add(self, bookmark: Bookmark) -> None:
-        """Keep a bookmark, in the place of one of the same name.
+        """Add a bookmark, or replace the one with the same name.
 
-        Raises FileError where the file cannot be read or written, and InvalidInputError where it is full.
+        Raises FileError if the file cannot be read or written, and InvalidInputError if it is full.
         """
         with self._changing():
             others = self._without(bookmark.name)
             if len(others) >= _MOST:
-                raise InvalidInputError(f"there are {_MOST} bookmarks; remove some")
+                raise InvalidInputError(f"there are already {_MOST} bookmarks, which is the limit; remove some")
             self._write([*others, asdict(bookmark)])
 
     def remove(self, name: str) -> None:
-        """Forget the bookmark of a name; raises FileError where the file cannot be read or written."""
+        """Remove the bookmark with a name. Raises FileError if the file cannot be read or written."""
         with self._changing():
             self._write(self._without(name))
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return them as the page has them; raises FileError as `all` does."""
+        """Return the bookmarks in the form for the page. Raises FileError like `all`."""
         return [{**asdict(one), "colouring": json.loads(one.colouring)} for one in self.all()]
 
     def _entries(self) -> list[Any]:
-        """Return what is in the file, be it known or not."""
+        """Return all entries of the file, known or not."""
         with one_line("cannot read the bookmarks in", self._path):
             try:
                 values = json.loads(read_bounded(self._path, _MOST_BYTES))
@@ -85,18 +85,18 @@ class Bookmarks:
             except (RecursionError, ValueError):
                 values = None
             if not isinstance(values, list):
-                raise FileError("the file is damaged, and stays as it is; mend it, or move it away", self._path)
+                raise FileError("the file is damaged and was not changed; repair it, or move it away", self._path)
         return values
 
     def _without(self, name: str) -> list[Any]:
-        """Return what is in the file but for the bookmark of a name."""
+        """Return all entries of the file except the bookmark with a name."""
         entries = self._entries()
         known = [_known(entry) for entry in entries]
         return [entry for entry, one in zip(entries, known, strict=True) if one is None or one.name != name]
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Keep other processes from changing the file between a look at it and its replacement."""
+        """Lock the file against other processes from reading it to replacing it."""
         from filelock import FileLock, Timeout
 
         with one_line("cannot write", self._path):
@@ -108,7 +108,7 @@ class Bookmarks:
                     lock.acquire(timeout=_LOCK_S)
                 except Timeout:
                     if self._changed() == before:
-                        raise FileError("another mandelcl is writing to it; try again", self._path) from None
+                        raise FileError("another mandelcl process is writing to it; try again", self._path) from None
         try:
             yield
         finally:
@@ -130,7 +130,7 @@ class Bookmarks:
 
 
 def _known(entry: object) -> Bookmark | None:
-    """Return an entry of the file as a bookmark; None for one that this version does not know."""
+    """Return an entry of the file as a bookmark, or None if this version does not know it."""
     try:
         return Bookmark(**entry) if isinstance(entry, dict) else None
     except (InvalidInputError, TypeError):
@@ -138,7 +138,7 @@ def _known(entry: object) -> Bookmark | None:
 
 
 def data_folder() -> Path:
-    """Return the folder that MANDELCL_DATA names, or the system's for a user's data."""
+    """Return the folder that MANDELCL_DATA names, by default the system's folder for user data."""
     import platformdirs
 
     return Path(os.environ.get("MANDELCL_DATA") or platformdirs.user_data_dir("mandelcl", appauthor=False))

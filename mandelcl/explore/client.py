@@ -1,4 +1,4 @@
-"""A page that is connected: what it says is done, and what comes of it is sent, the newest view first of all."""
+"""A connected page: handle its messages, and send the results, those of the newest view first."""
 
 import asyncio
 import itertools
@@ -17,33 +17,33 @@ from mandelcl.explore.references import Kept
 from mandelcl.explore.viewing import Viewing
 from mandelcl.explore.workspace import Workspace
 
-_A_SECOND = 200.0  # messages that a page may send, once it has sent ...
+_A_SECOND = 200.0  # messages per second that a page may send, after ...
 _AT_ONCE = 400.0
-_MOST_REQUESTS = 16  # of those that take their time, at once
+_MOST_REQUESTS = 16  # long-running requests of a page at the same time
 
 
 class PageTransport(Protocol):
-    """The way to a page and from it, such as a WebSocket."""
+    """The connection to a page, such as a WebSocket."""
 
     def heard(self) -> AsyncIterator[str | bytes]:
-        """Yield what the page says, until it is gone."""
+        """Yield the page's messages until it is gone."""
 
     async def send(self, data: bytes | memoryview | str) -> None:
-        """Send a text or bytes, once there is room; raises ConnectionError where the page is gone."""
+        """Wait for room, then send a text or bytes. Raises ConnectionError if the page is gone."""
 
 
 class PageUpload(Protocol):
     """A file that a page is sending."""
 
     def piece(self, data: bytes) -> None:
-        """Take the next piece; raises InvalidInputError where that cannot be right."""
+        """Take the next piece. Raises InvalidInputError if it is invalid."""
 
     def close(self) -> None:
-        """Forget the file."""
+        """Discard the file."""
 
 
 class Client:
-    """A page: its panes, its requests, and the messages on their way to it (an `Outbox`)."""
+    """A page: its panes, its requests, and its queue of outgoing messages (an `Outbox`)."""
 
     def __init__(self, line: PageTransport, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -53,13 +53,13 @@ class Client:
         self._own_numbers = itertools.count(messages.MOST_NUMBERS)
         self._line = line
         self.leaving = Leaving()
-        self.painting = asyncio.Lock()  # one view after another: each takes memory
+        self.painting = asyncio.Lock()  # one view at a time, because each takes memory
         self._generations: dict[int, int] = {}
         self._kept: dict[int, Kept] = {}
         self._allowed, self._counted = _AT_ONCE, time.monotonic()
 
     async def serve(self, answers: "Answers") -> None:
-        """Do what the page says, until it is gone."""
+        """Handle the page's messages until it is gone."""
         sender = asyncio.create_task(self._send())
         try:
             async for text in self._line.heard():
@@ -80,7 +80,7 @@ class Client:
 
     @property
     def view_bytes(self) -> int:
-        """The bytes of its views' pixels, once they are there."""
+        """The size in bytes of its views' pixels when they are complete."""
         return sum(viewing.wanted.memory for viewing in self.panes.values())
 
     def say(self, message: Mapping[str, Any]) -> None:
@@ -88,19 +88,19 @@ class Client:
         self.leaving.say(json.dumps(message))
 
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
-        """Send a frame, unless the pane has a newer generation by then."""
+        """Send a frame, unless the pane has got a newer generation in the meantime."""
         self.leaving.show(pane, generation, frame)
 
     def then(self, pane: int, generation: int, call: Callable[[], object]) -> None:
-        """Call once what was to be sent before has left; never where the page is gone, or has a newer generation."""
+        """Make a call after earlier messages have been sent; never if the page is gone or has a newer generation."""
         self.leaving.then(pane, generation, call)
 
     def view(self, message: Message) -> None:
-        """Compute a view for a pane, in place of its earlier one."""
+        """Compute a view for a pane. It replaces the pane's earlier view."""
         wanted = messages.view_wanted(message)
         before = self.panes.get(wanted.pane)
         if wanted.generation < self._generations.get(wanted.pane, 0):
-            return  # an older one that was overtaken
+            return  # an older, superseded view
         self.workspace.require_room(wanted.memory - (before.wanted.memory if before is not None else 0))
         self._generations[wanted.pane] = wanted.generation
         self.leaving.overtake(wanted.pane, wanted.generation)
@@ -113,7 +113,7 @@ class Client:
         self.workspace.slot((self, wanted.pane), wanted.devices, job, viewing.begin, viewing.fail)
 
     def close_pane(self, pane: int) -> None:
-        """Forget a pane."""
+        """Remove a pane."""
         viewing = self.panes.pop(pane, None)
         self._kept.pop(pane, None)
         if viewing is not None:
@@ -122,14 +122,14 @@ class Client:
             self.leaving.overtake(pane, self._generations[pane] + 1)
 
     def resolved_job(self, pane: int) -> Job:
-        """Return the job of a pane's view; raises InvalidInputError where it has none that is resolved."""
+        """Return the job of a pane's view. Raises InvalidInputError if it is not resolved."""
         viewing = self.panes.get(pane)
         if viewing is None or not viewing.key:
             raise messages.no_view(pane)
         return viewing.job
 
     async def job_once_settled(self, pane: int) -> Job:
-        """Return the job of a pane's newest view, once it is resolved; raises InvalidInputError where it never is."""
+        """Wait for the job of a pane's newest view to be resolved. Raises InvalidInputError if it cannot be."""
         while (viewing := self.panes.get(pane)) is not None and not viewing.key:
             await viewing.answered()
             if self.panes.get(pane) is viewing:
@@ -137,9 +137,10 @@ class Client:
         return self.resolved_job(pane)
 
     def begin_request(self, number: int | None, work: Callable[[], Awaitable[None]]) -> None:
-        """Do what takes its time, until it is done or a `stop` names it; raises InvalidInputError beside too many.
+        """Start a long-running request, which ends by itself or by `stop`.
 
-        With None for its number, which the page has given, it gets one that no page gives.
+        The page chooses the number. With None, the request gets a number that no page uses. Raises InvalidInputError if
+        there are too many requests.
         """
         number = next(self._own_numbers) if number is None else number
         if number in self.requests or len(self.requests) >= _MOST_REQUESTS:
@@ -175,7 +176,7 @@ class Client:
             self.say({"say": "problem", "line": str(error), **about})
 
     async def _wait_for_turn(self) -> None:
-        """Read no more messages for a while where a page sends too many."""
+        """Pause reading if a page sends too many messages."""
         now = time.monotonic()
         self._allowed = min(_AT_ONCE, self._allowed + (now - self._counted) * _A_SECOND) - 1
         self._counted = now

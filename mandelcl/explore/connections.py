@@ -1,22 +1,22 @@
-"""The connections of the explorer's server, known from their first moment on, so that none stays for nothing."""
+"""The connections of the explorer's server, tracked from the start, so that idle ones are closed."""
 
 import asyncio
 
 from websockets.asyncio.server import ServerConnection
 from websockets.protocol import State
 
-_MOST = 128  # with those that have asked for nothing yet, which anybody may open
-_OPEN_S = 10.0  # for a request to come
-_STALL_S = 60.0  # for the next bytes of an answer to leave
+_MOST = 128  # including those without a request, which any program can open
+_OPEN_S = 10.0  # to receive a request
+_STALL_S = 60.0  # to send the next bytes of an answer
 
 Connections = set[ServerConnection]
 
 
 def known_to(connections: Connections) -> type[ServerConnection]:
-    """Return a kind of connections that are in a set from their first moment to their last."""
+    """Return a class of connections that stay in a set from their start to their end."""
 
     class Connection(ServerConnection):
-        """A connection that ends where no request comes, or nothing leaves of an answer; sockets have their pings."""
+        """A connection that is closed if no request arrives, or if sending stalls. WebSockets use pings instead."""
 
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             super().connection_made(transport)
@@ -34,13 +34,13 @@ def known_to(connections: Connections) -> type[ServerConnection]:
             waits = self.transport.get_write_buffer_size()
             if self.request is None or waits == waited:
                 self.transport.abort()
-            elif self.protocol.state is State.CONNECTING:  # as long as it is no socket
+            elif self.protocol.state is State.CONNECTING:  # not yet a WebSocket
                 self._look_again = self.loop.call_later(_STALL_S, self._look, waits)
 
     return Connection
 
 
 def abort(connections: Connections) -> None:
-    """End connections whatever they wait for: half a request, or a page that does not read."""
+    """Abort connections, whatever they wait for: half a request, or a page that does not read."""
     for connection in list(connections):
         connection.transport.abort()

@@ -1,4 +1,4 @@
-"""The list of devices, each tested in a process that none of the server's views depends on (the role `roster`)."""
+"""The list of devices. They are tested in a process on which no view depends (the role `roster`)."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -19,7 +19,7 @@ UNTESTED, READY, WORKING, REFUSED, LOST = "untested", "ready", "working", "refus
 
 @dataclass(slots=True)
 class _Listed:
-    """A device and what its self-test says; `why` it is refused."""
+    """A device with the state of its self-test. `why` is the reason if it is refused."""
 
     spec: str
     name: str
@@ -32,7 +32,7 @@ class _Listed:
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """Somebody who waits for the devices that SPECs name, or for why there are none."""
+    """A pending request for the devices that SPECs name, or for the reason why there are none."""
 
     specs: Sequence[str]
     take: Callable[[list[str]], object]
@@ -41,7 +41,7 @@ class _Wish:
 
 @dataclass(slots=True)
 class DeviceList:
-    """The devices of this machine, listed and tested once somebody asks; `changed` is called when more is known."""
+    """The devices of this machine, listed and tested on the first request. `changed` is called after each change."""
 
     changed: Callable[[], None]
     _devices: dict[str, _Listed] = field(default_factory=dict)
@@ -49,18 +49,18 @@ class DeviceList:
     _worker: WorkerProcess | None = None
     _listed: bool = False
     _asked: bool = False
-    _tests: bool = False  # whether the process tests, too
+    _tests: bool = False  # whether the process also tests
 
     @property
     def asked(self) -> bool:
-        """Whether somebody has asked for the list."""
+        """Whether the list has been requested."""
         return self._asked
 
     def ask(self) -> None:
-        """Have the devices listed and tested, unless that has been done."""
+        """Begin to list and test the devices, unless that has been done."""
         if not self._asked:
             self._asked = True
-            if self._worker is None:  # else that one's end begins it
+            if self._worker is None:  # otherwise it begins when the present process ends
                 self._start()
 
     def name(
@@ -70,10 +70,9 @@ class DeviceList:
         take: Callable[[list[str]], object],
         refuse: Callable[[str], object],
     ) -> None:
-        """Call `take` with the SPECs, in numbers, of the devices that some name, or `refuse` with why there are none.
+        """Call `take` with the numeric SPECs of the devices that some SPECs name, or `refuse` with the reason.
 
-        That is done at once where the devices are listed, and else once they are, unless `who` has wished for others
-        by then.
+        This happens at once if the devices are listed, otherwise later, unless `who` has made another request by then.
         """
         self._wishes[who] = _Wish(specs, take, refuse)
         if self._listed:
@@ -82,7 +81,7 @@ class DeviceList:
             self._start()
 
     def forget(self, who: Hashable) -> None:
-        """Have nobody called for somebody who waits."""
+        """Cancel the pending request of `who`."""
         self._wishes.pop(who, None)
 
     def close(self) -> None:
@@ -93,7 +92,7 @@ class DeviceList:
             worker.end()
 
     def lines(self, device_slots: Sequence[DeviceSlot]) -> list[Mapping[str, Any]]:
-        """Return the list as the page has it."""
+        """Return the list in the form for the page."""
         return [
             _line(device, [slot for slot in device_slots if slot.spec == device.spec])
             for device in self._devices.values()
@@ -127,7 +126,7 @@ class DeviceList:
         self.changed()
 
     def _answer(self, failed: str = "") -> None:
-        """Answer all who wait."""
+        """Answer all pending requests."""
         wishes, self._wishes = list(self._wishes.values()), {}
         for wish in wishes:
             if failed:
@@ -138,11 +137,11 @@ class DeviceList:
             except DeviceError as error:
                 wish.refuse(str(error))
                 continue
-            # Of several that are named, those that have failed their test are left out.
+            # If several devices are named, those that have failed their test are left out.
             wish.take([one.spec for one in found if one.state != REFUSED] or [one.spec for one in found])
 
     def _ended(self, worker: Worker, why: str) -> None:
-        """Go on behind a device whose driver has ended the process."""
+        """Continue with the device after the one whose driver has ended the process."""
         well = isinstance(worker, WorkerProcess) and worker.ended_well
         aside.begin(worker.end)
         self._worker = None
@@ -168,7 +167,7 @@ def _line(device: _Listed, device_slots: Sequence[DeviceSlot]) -> Mapping[str, A
 
 
 def serve(channel: Channel) -> None:
-    """List the devices of this machine, and test those that have not been, in a process of its own."""
+    """In a separate process, list this machine's devices, and test those not yet tested."""
     from mandelcl.engine import selftest
     from mandelcl.opencl.device import discover
 

@@ -1,6 +1,6 @@
-"""The explorer's devices, each in a worker process that is started when it is needed, and again when it has died.
+"""The explorer's devices. Each has a worker process that is started when needed and restarted after a crash.
 
-All of it runs in the thread of the event loop. What a device is to compute are `ViewTask`s: views, by number.
+Everything here runs in the thread of the event loop. The devices compute `ViewTask`s: views, identified by number.
 """
 
 import asyncio
@@ -26,17 +26,17 @@ from mandelcl.workers.wire import WireError
 
 BUDGET_S = 0.03
 POLICY = RestartPolicy(launch=10.0, faults=math.inf, rest=10.0)
-BLOCK_BYTES = 1 << 24  # of a block's pixels, at most
+BLOCK_BYTES = 1 << 24  # the most bytes of a block's pixels
 _BUFFER_BYTES = BLOCK_BYTES + HEADER_BYTES * 1024
-_DEPTH = 3  # blocks that a device has at once: two in flight and one being packed
-_MOST_UNHEARD = 32  # views that have been sent to a process and that it has not heard: it may be building
+_DEPTH = 3  # blocks that a device has at the same time: two in flight and one being packed
+_MOST_UNHEARD = 32  # views sent to a process that it has not acknowledged, for example because it is building kernels
 
 
 class DeviceSlot(SupervisedWorker):
-    """A device, or with no SPEC the fastest one for each job, and the tasks that it has.
+    """A device with its tasks; without a SPEC, the fastest device for each job.
 
     `tell` is called with lines for the user when its process is lost or back. `spec` and `name` are those of the device
-    that it last used, and `giter_per_s` what that did of late.
+    that it used last, and `giter_per_s` is that device's recent rate.
     """
 
     def __init__(
@@ -50,29 +50,29 @@ class DeviceSlot(SupervisedWorker):
         self._orders: Sender | None = None
         self._numbers = itertools.count(1)
         self._tasks: dict[int, ViewTask] = {}
-        self._unsent: dict[int, None] = {}  # the numbers of tasks whose view waits until earlier ones have been heard
+        self._unsent: dict[int, None] = {}  # the tasks whose views wait until earlier ones are acknowledged
         self._unheard = 0
         self._under_way: dict[tuple[int, Piece], None] = {}
         self._used = time.monotonic()
 
     @property
     def label(self) -> str:
-        """Its device's SPEC and name, as far as they are known."""
+        """Its device's SPEC and name, as far as known."""
         return f"{self.spec} {self.name}".strip() or "the device"
 
     @property
     def pid(self) -> int | None:
-        """The number of its process."""
+        """The id of its process."""
         return self.worker.pid if isinstance(self.worker, WorkerProcess) else None
 
     @property
     def working(self) -> bool:
-        """Whether it has blocks in hand."""
+        """Whether it has blocks in flight."""
         return bool(self._under_way)
 
     @property
     def idle_s(self) -> float:
-        """For how many seconds its process has had nothing to do; 0 where there is none."""
+        """The seconds for which its process has been idle; 0 without a process."""
         idle = self.worker is not None and not self._tasks and not self._under_way
         return time.monotonic() - self._used if idle else 0.0
 
@@ -86,19 +86,19 @@ class DeviceSlot(SupervisedWorker):
         return worker
 
     def warm(self) -> None:
-        """Start its process before there is anything to do; where that fails, the first task will say so."""
+        """Start its process in advance. If that fails, the first task reports it."""
         with suppress(DeviceError):
             self.start()
 
     def begin(self, task: ViewTask) -> None:
-        """Have a task's job resolved; blocks follow once it is."""
+        """Begin a task: its job is resolved first, then blocks are computed."""
         self._used = time.monotonic()
         if self.worker is None:
             if self.given_up:
                 times = self._faults_in_a_row
-                task.refused(self, f"{self.label} has failed {times} times; it is left out for a while")
+                task.refused(self, f"{self.label} has failed {times} times and is not used for a while")
                 return
-            self.succeeded()  # those faults are over
+            self.succeeded()  # forget those faults
             try:
                 self.start()
             except DeviceError as error:
@@ -110,18 +110,18 @@ class DeviceSlot(SupervisedWorker):
         self._send_view(number, task)
 
     def end_task(self, task: ViewTask) -> None:
-        """Have nothing more computed for a task; what runs for it ends within a launch."""
+        """End a task. Its work in flight ends within one launch."""
         self._drop(task)
         self._used = time.monotonic()
         self.fill()
 
     def fill(self) -> None:
-        """Give the device blocks, by turns of its tasks, as many as it may have at once."""
+        """Send the device as many blocks as it may have, taking its tasks in rotation."""
         while self.worker is not None and len(self._under_way) < _DEPTH:
             for number, task in list(self._tasks.items()):
                 piece = task.next(self)
                 if piece is not None:
-                    del self._tasks[number]  # the others come first next time
+                    del self._tasks[number]  # moves this task behind the others
                     self._tasks[number] = task
                     self._give(number, piece)
                     break
@@ -129,7 +129,7 @@ class DeviceSlot(SupervisedWorker):
                 return
 
     def watch(self) -> None:
-        """Start another process where this one takes too long; to be called twice a second."""
+        """Restart the process if it takes too long. Call this twice a second."""
         why = self.overdue(busy=bool(self._under_way))
         if why is not None and (self._tasks or self._under_way):
             self._lost(why)
@@ -170,7 +170,7 @@ class DeviceSlot(SupervisedWorker):
         self._send({"do": "block", "view": number, "level": piece.level, "block": corners}, lend=True)
 
     def _send(self, head: Mapping[str, Any], lend: bool = False) -> None:
-        """Send an order to the process, if there is one."""
+        """Send a message to the process, if there is one."""
         if self._orders is not None:
             self._orders.put(head, lend)
 
@@ -190,7 +190,7 @@ class DeviceSlot(SupervisedWorker):
         try:
             self._note(message.head or {}, message.payload)
         except (WireError, KeyError, TypeError, ValueError) as error:
-            self._lost(printable(f"sent nonsense: {error}"))
+            self._lost(printable(f"sent an invalid message: {error}"))
 
     def _note(self, head: Mapping[str, Any], payload: bytearray | memoryview) -> None:
         say, number = head["say"], head["view"]
@@ -219,7 +219,7 @@ class DeviceSlot(SupervisedWorker):
         self.spec, self.name = str(head["spec"]), str(head["name"])
         if self.lost:
             self.lost = False
-            self._tell("device-back", self.spec, f"{self.label} works again")
+            self._tell("device-back", self.spec, f"{self.label} is back")
         facts = ResolvedTask(
             Job.from_json(head["job"]),
             self.spec,
@@ -236,7 +236,7 @@ class DeviceSlot(SupervisedWorker):
             self.giter_per_s += 0.3 * (iterations / seconds / 1e9 - self.giter_per_s)
 
     def _lost(self, why: str) -> None:
-        """Start another process for what this one had in hand, unless that has been lost too often."""
+        """Restart the process and its work in flight, unless it was lost too often."""
         tasks, under_way = list(self._tasks.items()), list(self._under_way)
         self._under_way.clear()
         self.lost = True
@@ -245,7 +245,7 @@ class DeviceSlot(SupervisedWorker):
             if number in self._tasks:
                 self._tasks[number].returned(piece)
         line = f"{self.label} was lost: {why}"
-        self._tell("device-lost", self.spec, line + ("; it is started again" if again else ""))
+        self._tell("device-lost", self.spec, line + ("; restarting it" if again else ""))
         for number, task in tasks:
             if again:
                 self._send_view(number, task)
@@ -255,7 +255,7 @@ class DeviceSlot(SupervisedWorker):
 
 
 class Sender:
-    """Sends orders to a worker, in their order, until it is closed."""
+    """Sends messages to a worker, in order, until it is closed."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
@@ -263,11 +263,11 @@ class Sender:
         threading.Thread(target=self._send, name="mandelcl orders", daemon=True).start()
 
     def put(self, head: Mapping[str, Any], lend: bool = False) -> None:
-        """Send an order; with `lend`, say in which buffer the reply is to be left, where one is free."""
+        """Send a message. With `lend`, it names a buffer for the reply, if one is free."""
         self._orders.put((head, lend))
 
     def close(self) -> None:
-        """Send nothing more."""
+        """Stop sending."""
         self._orders.put(None)
 
     def _send(self) -> None:

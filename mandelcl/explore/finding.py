@@ -1,4 +1,4 @@
-"""What a page asks of a place: a pixel's count and period, its orbit, a minibrot in a box (the role `find`)."""
+"""Requests about a point: a pixel's count and period, its orbit, and a minibrot in a box (the role `find`)."""
 
 import asyncio
 import base64
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 _MOST_PERIOD = 1_000_000
 _POINTS = 2000
-_FINER = 3  # decimals beyond the distance between pixels with which a point is written
+_FINER = 3  # a point is written with this many decimals beyond the distance between pixels
 
 
 def point_of(job: Job, column: float, row: float) -> tuple[Fraction, Fraction]:
-    """Return the exact point of a place in a job's lattice, counted from the anchor."""
+    """Return the exact point at a position in a job's lattice, counted from the anchor."""
     lattice = job.view.lattice
     return lattice.shifted(Fraction(column), Fraction(row)).point(lattice.column, lattice.row)
 
 
 def probe(client: "Client", message: Message) -> None:
-    """Say what is known of a pixel, and, where it is inside, the period that its orbit approaches."""
+    """Send what is known about a pixel and, if it is inside, the period that its orbit approaches."""
     number, (column, row) = messages.number_id(message), messages.place(message, "at")
     viewing = client.panes.get(messages.pane(message))
     if viewing is None or not viewing.key:
@@ -89,7 +89,7 @@ def orbit(client: "Client", message: Message) -> None:
 
 
 async def _orbit(client: "Client", job: Job, re: Fraction, im: Fraction, most: int) -> PointOrbit:
-    """Return the orbit of a point, which is computed for as long as somebody waits for it."""
+    """Return the orbit of a point. Its computation stops when the request is cancelled."""
     cancel = threading.Event()
     try:
         return await client.workspace.computing.run(orbit_of, job, re, im, most, cancel)
@@ -103,7 +103,7 @@ def nucleus(client: "Client", message: Message) -> None:
     box = messages.rectangle(message.get("box"), "box")
     job = client.resolved_job(messages.pane(message))
     if job.formula.name != "mandelbrot":
-        raise InvalidInputError(f"minibrots are found in the Mandelbrot set alone, not in {job.formula.name}")
+        raise InvalidInputError(f"minibrots can only be found in the Mandelbrot set, not in {job.formula.name}")
     lattice = job.view.lattice
     view = View(lattice.moved(box.x + lattice.column, box.y + lattice.row), box.width, box.height)
 
@@ -120,7 +120,7 @@ def nucleus(client: "Client", message: Message) -> None:
 
 
 def serve(channel: Channel) -> None:
-    """Search for one minibrot, in a process of its own."""
+    """Search for one minibrot, in a separate process."""
     serve_errand(channel, _locate)
 
 

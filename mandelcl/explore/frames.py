@@ -1,4 +1,4 @@
-"""Frames of pixels, as docs/explore-protocol.md describes them: what leaves a worker is what the page receives."""
+"""Frames of pixels in the format of docs/explore-protocol.md. The page receives exactly what a worker sends."""
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from mandelcl.core.block import Block
 from mandelcl.core.planes import COUNTS as COUNTS_PLANE
 from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH
 
-TILE = 256  # pixels a side; a frame lies in one tile
+TILE = 256  # side in pixels; a frame lies in one tile
 COUNTS, COLOURS = 1, 2
-# The planes that may follow the counts, in this order; the flag of each is 1, 2, 4.
+# The planes that may follow the counts, in this order. Their flags are 1, 2, 4.
 FOLLOWING = (SMOOTH.name, DISTANCE.name, LAST.name)
 MAGIC = 0x314C434D  # MCL1
 _HEADER = struct.Struct("<IHHIIIiiHH")
@@ -23,14 +23,14 @@ HEADER_BYTES = _HEADER.size
 
 @dataclass(frozen=True, slots=True)
 class FrameAddress:
-    """To whom pixels belong: a pane, its generation, and a level of its lattice, with the anchor at pixel (0, 0)."""
+    """The address of pixels: a pane, its generation, and a level of its lattice, with the anchor at pixel (0, 0)."""
 
     pane: int
     generation: int
     level: int
 
     def header(self, block: Block, kind: int, flags: int = 0) -> bytes:
-        """Return the header of a frame; its block is counted from the anchor."""
+        """Return the header of a frame. Its block is counted from the anchor."""
         return _HEADER.pack(
             *(MAGIC, kind, flags, self.pane, self.generation, self.level),
             *(block.x, block.y, block.width, block.height),
@@ -39,14 +39,14 @@ class FrameAddress:
 
 @dataclass(frozen=True, slots=True)
 class FramePart:
-    """A frame of counts: its block, counted from the anchor, the planes that follow, and the whole of it as bytes."""
+    """A frame of counts: its block, counted from the anchor, the planes that follow, and the complete bytes."""
 
     block: Block
     planes: tuple[str, ...]
     frame: memoryview
 
     def plane(self, name: str) -> npt.NDArray[Any] | None:
-        """Return the values of a plane, height × width; None where the frame has not got it."""
+        """Return the values of a plane, height × width, or None if the frame lacks it."""
         start, shape = HEADER_BYTES, (self.block.height, self.block.width)
         for one in (COUNTS_PLANE.name, *self.planes):
             dtype = np.dtype(PLANES[one].dtype)
@@ -69,7 +69,7 @@ class FramePart:
         return counts
 
     def addressed(self, address: FrameAddress) -> "FramePart":
-        """Return the same pixels for another generation, in bytes of their own."""
+        """Return a copy of the pixels with another address."""
         body = self.frame[HEADER_BYTES:]
         return FramePart(
             self.block, self.planes, memoryview(address.header(self.block, COUNTS, _flags(self.planes)) + body)
@@ -77,12 +77,12 @@ class FramePart:
 
 
 def following(planes: Sequence[str]) -> tuple[str, ...]:
-    """Return those of a job's planes that follow the counts in a frame."""
+    """Return the planes of a job that follow the counts in a frame."""
     return tuple(name for name in FOLLOWING if name in planes)
 
 
 def pixel_bytes(planes: Sequence[str]) -> int:
-    """Return the bytes of a pixel with its count and the planes that follow."""
+    """Return the size in bytes of a pixel: its count and the planes that follow."""
     return sum(np.dtype(PLANES[name].dtype).itemsize for name in (COUNTS_PLANE.name, *following(planes)))
 
 
@@ -91,7 +91,7 @@ def _flags(planes: Sequence[str]) -> int:
 
 
 def tiled(block: Block) -> Iterator[Block]:
-    """Yield the parts of a block that lie in one tile each, row by row; the block is counted from the anchor."""
+    """Yield the parts of a block by tile, row by row. The block is counted from the anchor."""
     y = block.y
     while y < block.y + block.height:
         bottom = min((y // TILE + 1) * TILE, block.y + block.height)
@@ -104,7 +104,7 @@ def tiled(block: Block) -> Iterator[Block]:
 
 
 def packed_bytes(block: Block, planes: Sequence[str]) -> int:
-    """Return the bytes of the frames of a block of a job with some planes."""
+    """Return the total size in bytes of a block's frames, for a job with these planes."""
     tiles = sum(1 for _ in tiled(block))
     return HEADER_BYTES * tiles + pixel_bytes(planes) * block.pixels
 
@@ -112,9 +112,9 @@ def packed_bytes(block: Block, planes: Sequence[str]) -> int:
 def pack(
     address: FrameAddress, block: Block, values: Mapping[str, npt.NDArray[Any]], into: npt.NDArray[np.uint8]
 ) -> None:
-    """Write the frames of a block, one behind the other; the block is counted from the anchor.
+    """Write the frames of a block, one after the other. The block is counted from the anchor.
 
-    `values` are those of its planes, by name. Of complex ones all real parts come before the imaginary ones.
+    `values` are those of its planes, by name. For complex planes, all real parts come before the imaginary parts.
     """
     at = 0
     planes = following(tuple(values))
@@ -131,16 +131,16 @@ def pack(
 
 
 def _words(values: Mapping[str, npt.NDArray[Any]], planes: Sequence[str]) -> Iterator[npt.NDArray[Any]]:
-    """Yield the counts and the planes that follow as arrays of 32 bits a pixel."""
+    """Yield the counts and the planes that follow as arrays with 32 bits per pixel."""
     for name in (COUNTS_PLANE.name, *planes):
         plane = values[name]
         yield from (plane.real, plane.imag) if plane.dtype.kind == "c" else (plane,)
 
 
 def unpacked(block: Block, planes: Sequence[str], frames: memoryview) -> Iterator[FramePart]:
-    """Yield the parts of a block that `pack` wrote; raises ValueError where their sizes do not fit."""
+    """Yield the parts of a block from the output of `pack`. Raises ValueError if their sizes do not match."""
     if len(frames) != packed_bytes(block, planes):
-        raise ValueError("frames of another size")
+        raise ValueError("the frames have a wrong size")
     at, own = 0, following(planes)
     each = pixel_bytes(own)
     for part in tiled(block):

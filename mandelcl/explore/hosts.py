@@ -1,4 +1,4 @@
-"""Where a server listens and by which names it knows itself: its port, and what `Host` and `Origin` may be."""
+"""The port and the names of a server: where it listens, and the values that `Host` and `Origin` may have."""
 
 import errno
 import ipaddress
@@ -12,17 +12,17 @@ from mandelcl.base.text import quoted
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PUBLIC = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
-_HTTP_PORT = 80  # which browsers leave out
+_HTTP_PORT = 80  # browsers leave this port out
 DEFAULT_PORT = 27182
-_MORE = 9  # ports that are tried after it
-_TAKEN = (errno.EADDRINUSE, errno.EACCES)  # Windows calls a port that another program keeps to itself forbidden
+_MORE = 9  # ports to try after it
+_TAKEN = (errno.EADDRINUSE, errno.EACCES)  # Windows reports EACCES if another program uses the port exclusively
 
 
 class Hosts:
-    """The names of a server that listens at an address, which may be all of the machine's, and its public ones.
+    """The names of a server that listens on one address, or on all addresses of the machine, and its public names.
 
-    A public name is what others call it, such as the machine's name or that of a proxy before it, with a port where
-    theirs is another. Raises InvalidInputError for what is no such name.
+    Other machines use a public name, such as the machine's name or that of a proxy in front of it, with a port if it
+    differs. Raises InvalidInputError for an invalid name.
     """
 
     def __init__(self, listening: str, public: Sequence[str] = ()) -> None:
@@ -30,23 +30,23 @@ class Hosts:
         self._public = tuple(name.lower() for name in public)
         for name in self._public:
             if not _PUBLIC.fullmatch(name):
-                raise InvalidInputError(f"{quoted(name)} is no name of a server; give NAME, or NAME:PORT")
+                raise InvalidInputError(f"{quoted(name)} is not the name of a server; give NAME or NAME:PORT")
 
     @property
     def remote(self) -> bool:
-        """Whether other machines may reach it."""
+        """Whether other machines can reach it."""
         return self._listening not in LOOPBACK
 
     @property
     def everywhere(self) -> bool:
-        """Whether it listens at all addresses of the machine."""
+        """Whether it listens on all addresses of the machine."""
         try:
             return ipaddress.ip_address(self._listening).is_unspecified
         except ValueError:
             return False
 
     def address(self, port: int) -> str:
-        """Return name and port as the page's address has them."""
+        """Return the name and port for the page's address."""
         if self._public:
             name = self._public[0]
             return name if _has_port(name) else f"{name}:{port}"
@@ -55,10 +55,11 @@ class Hosts:
         return f"{_bracketed(self._listening)}:{port}"
 
     def names(self, port: int, reached: str | None = None) -> tuple[str, ...]:
-        """Return what a `Host` may be: names and ports.
+        """Return the names, with ports, that `Host` may have.
 
-        `reached` is the machine's own address at which a request has come: a page of another server that has the
-        browser resolve its name to this machine knows none but its own name.
+        `reached` is the machine's own address at which a request arrived. It is allowed because a malicious page that
+        makes
+        the browser resolve its name to this machine (DNS rebinding) can only send its own name.
         """
         own = [*LOOPBACK, *([self._listening] if self.remote and not self.everywhere else [])]
         if self.remote and reached is not None:
@@ -68,13 +69,13 @@ class Hosts:
         return tuple(dict.fromkeys([*names, *(plain if port == _HTTP_PORT else [])]))
 
     def origins(self, port: int, reached: str | None = None) -> tuple[str, ...]:
-        """Return what an `Origin` may be; a proxy before a public name may speak TLS."""
+        """Return the values that `Origin` may have. A proxy in front of a public name may use TLS."""
         plain = [f"http://{name}" for name in self.names(port, reached)]
         return (*plain, *(origin.replace("http:", "https:") for origin in plain if self._is_public(origin)))
 
     def sockets(self, port: int, reached: str | None = None) -> str:
-        """Return the sockets that a page may open, for a Content-Security-Policy."""
-        # Browsers know no addresses in brackets here, and complain of them; 'self' covers those.
+        """Return the WebSocket addresses that a page may open, for a Content-Security-Policy."""
+        # Browsers do not accept addresses in brackets here and print a warning; 'self' covers them.
         origins = [origin for origin in self.origins(port, reached) if "[" not in origin]
         return " ".join(f"ws{origin.removeprefix('http')}" for origin in origins)
 
@@ -95,7 +96,7 @@ def _bracketed(host: str) -> str:
 def listening(host: str, port: int | None) -> socket.socket:
     """Return a socket that is bound to an address of this machine.
 
-    Without a port it is DEFAULT_PORT, or the next one that is free. Raises OSError where there is none.
+    Without a port, it is DEFAULT_PORT or the next free one. Raises OSError if there is none.
     """
     if port is not None:
         return _bound(host, port)
@@ -114,7 +115,7 @@ def _bound(host: str, port: int) -> socket.socket:
     )[0]
     made = socket.socket(family, kind, protocol)
     try:
-        if sys.platform == "win32":  # where another program could otherwise listen at the same port
+        if sys.platform == "win32":  # otherwise another program could listen on the same port
             made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,7 +1,6 @@
-"""What is on its way to a page, in its order; what a newer view has overtaken is dropped at once.
+"""The queue of outgoing messages for a page, in order. Frames that a newer view has superseded are dropped at once.
 
-Frames of views are the memory of the views themselves, which the workspace bounds. What else a page asks for waits for
-room here.
+Frames of views share the memory of the views, which the workspace bounds. Other messages wait for room here.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ Data: TypeAlias = bytes | memoryview | str | Call
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A frame or a call of a pane's generation; a text, which is of none."""
+    """A frame or a call, which belong to a pane's generation, or a text, which does not."""
 
     data: Data
     size: int
@@ -28,7 +27,7 @@ class _Entry:
 
 
 class Leaving:
-    """A queue of texts, frames and calls, in the thread of an event loop."""
+    """A queue of texts, frames and calls, for the thread of an event loop."""
 
     def __init__(self) -> None:
         self._entries: deque[_Entry] = deque()
@@ -38,7 +37,7 @@ class Leaving:
 
     @property
     def waiting(self) -> int:
-        """How many bytes wait."""
+        """The number of waiting bytes."""
         return self._bytes
 
     def say(self, text: str) -> None:
@@ -47,17 +46,17 @@ class Leaving:
         self._add(_Entry(text, len(text)))
 
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
-        """Add a frame, unless the pane has a newer generation, or gets one before it has left."""
+        """Add a frame. It is dropped if the pane has a newer generation, or gets one before it is sent."""
         if generation >= self._generations.get(pane, 0):
             self._add(_Entry(frame, len(frame), pane, generation))
 
     def then(self, pane: int, generation: int, call: Call) -> None:
-        """Add a call for the reader to make, as `show` adds a frame."""
+        """Add a call for the reader to make, in the way `show` adds a frame."""
         if generation >= self._generations.get(pane, 0):
             self._add(_Entry(call, 0, pane, generation))
 
     def overtake(self, pane: int, generation: int) -> None:
-        """Drop a pane's frames and calls of all generations before one."""
+        """Drop a pane's frames and calls of all earlier generations."""
         self._generations[pane] = generation
         kept = [one for one in self._entries if one.pane != pane or one.generation >= generation]
         self._bytes -= sum(one.size for one in self._entries) - sum(one.size for one in kept)
@@ -65,13 +64,13 @@ class Leaving:
         self._less.set()
 
     def clear(self) -> None:
-        """Drop all that waits."""
+        """Drop everything."""
         self._entries.clear()
         self._bytes = self._text_bytes = 0
         self._less.set()
 
     async def next(self) -> Data:
-        """Return what leaves next, waiting for it."""
+        """Wait for the next entry and return it."""
         while not self._entries:
             self._more.clear()
             await self._more.wait()
@@ -83,13 +82,13 @@ class Leaving:
         return entry.data
 
     async def room_for_texts(self) -> None:
-        """Wait until few texts wait, however many frames do."""
+        """Wait until few texts are queued. Frames do not count."""
         while self._text_bytes > _MOST_TEXT_BYTES:
             self._less.clear()
             await self._less.wait()
 
     async def room(self) -> None:
-        """Wait until little of anything waits."""
+        """Wait until the queue is short."""
         while self._bytes > _MOST_BYTES:
             self._less.clear()
             await self._less.wait()

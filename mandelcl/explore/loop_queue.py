@@ -1,4 +1,4 @@
-"""The way from a worker's listener, a thread, to the thread of an event loop."""
+"""A queue from a worker's listener thread to the thread of an event loop."""
 
 import asyncio
 import queue
@@ -9,7 +9,7 @@ from mandelcl.workers.process import WorkerMessage
 
 
 class LoopQueue(queue.Queue[WorkerMessage]):
-    """Takes the messages of a worker, and has each heard in the thread of an event loop."""
+    """Takes the messages of a worker and passes each to a function in the thread of an event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[WorkerMessage], None]) -> None:
         super().__init__()

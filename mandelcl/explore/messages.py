@@ -1,4 +1,4 @@
-"""What a page says, read strictly: a message that makes no sense raises InvalidInputError, whatever it is."""
+"""Strict parsing of a page's messages. Any invalid message raises InvalidInputError."""
 
 import json
 import struct
@@ -24,7 +24,7 @@ MESSAGE_BYTES = 1 << 16
 MOST_PANES = 4
 MOST_PIXELS = 1 << 25
 MOST_ITERATIONS = 10**9
-MOST_NUMBERS = 1 << 32  # of requests, and of a pane's generations
+MOST_NUMBERS = 1 << 32  # bound of the numbers of requests, and of a pane's generations
 _MOST_OFFSET = 1 << 30
 _MOST_SIDE = 1 << 15
 _MOST_RECTANGLES = 4096
@@ -38,13 +38,13 @@ Message = Mapping[str, Any]
 
 
 def read(text: str) -> Message:
-    """Return the message of a frame; raises InvalidInputError for what is none."""
+    """Parse the message in a frame. Raises InvalidInputError for anything else."""
     try:
         message = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        raise InvalidInputError("a message that is not JSON") from None
+        raise InvalidInputError("the message is not JSON") from None
     if not isinstance(message, dict):
-        raise InvalidInputError("a message that is not a JSON object")
+        raise InvalidInputError("the message is not a JSON object")
     return message
 
 
@@ -53,7 +53,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def whole(message: Message, name: str, most: int, least: int = 0) -> int:
-    """Return a whole number of a message."""
+    """Return an integer field of a message."""
     value = message.get(name)
     if type(value) is not int or not least <= value <= most:
         raise InvalidInputError(f"{name} must be a whole number from {least} to {most}")
@@ -61,7 +61,7 @@ def whole(message: Message, name: str, most: int, least: int = 0) -> int:
 
 
 def text(message: Message, name: str, default: str | None = None) -> str:
-    """Return a text of a message."""
+    """Return a text field of a message."""
     value = message.get(name, default)
     if not isinstance(value, str) or len(value) > _MOST_TEXT:
         raise InvalidInputError(f"{name} must be a text")
@@ -69,7 +69,7 @@ def text(message: Message, name: str, default: str | None = None) -> str:
 
 
 def number_id(message: Message) -> int:
-    """Return the number that the page has given a request."""
+    """Return the number that the page has given to a request."""
     return whole(message, "id", MOST_NUMBERS - 1)
 
 
@@ -79,7 +79,7 @@ def pane(message: Message) -> int:
 
 
 def pair(message: Message, name: str, most: int, least: int = 0) -> tuple[int, int]:
-    """Return two whole numbers."""
+    """Return a field with two integers."""
     values = message.get(name)
     if not isinstance(values, list) or len(values) != 2:
         raise InvalidInputError(f"{name} must be two numbers")
@@ -88,7 +88,7 @@ def pair(message: Message, name: str, most: int, least: int = 0) -> tuple[int, i
 
 
 def place(message: Message, name: str) -> tuple[float, float]:
-    """Return a place in a lattice, in pixels, which may lie between them."""
+    """Return a position in a lattice, in pixels; it may lie between them."""
     values = message.get(name)
     if not isinstance(values, list) or len(values) != 2:
         raise InvalidInputError(f"{name} must be a column and a row")
@@ -99,7 +99,7 @@ def place(message: Message, name: str) -> tuple[float, float]:
 
 
 def rectangle(values: object, what: str) -> Block:
-    """Return a rectangle that is written as [column, row, width, height]."""
+    """Return a rectangle given as [column, row, width, height]."""
     if not isinstance(values, list) or len(values) != 4:
         raise InvalidInputError(f"{what} must be a column, a row, a width and a height")
     x, y = (whole({what: value}, what, _MOST_OFFSET, -_MOST_OFFSET) for value in values[:2])
@@ -108,7 +108,7 @@ def rectangle(values: object, what: str) -> Block:
 
 
 def mapping(message: Message, name: str) -> Message:
-    """Return an object of a message."""
+    """Return an object field of a message."""
     value = message.get(name)
     if not isinstance(value, dict):
         raise InvalidInputError(f"{name} must be an object")
@@ -116,18 +116,19 @@ def mapping(message: Message, name: str) -> Message:
 
 
 def exact(message: Message, name: str, default: str | None = None) -> Fraction:
-    """Return an exact number of a message: a text as `parse_number` reads it."""
+    """Return an exact number of a message, from a text in the form that `parse_number` reads."""
     value = message.get(name, default)
     if not isinstance(value, str):
-        raise InvalidInputError(f"{name} must be a number, written as a text")
+        raise InvalidInputError(f"{name} must be a number in a text")
     return parse_number(value, name)
 
 
 @dataclass(frozen=True, slots=True)
 class ViewWanted:
-    """A view that a page wants: a job, on which devices, near which pixel first, and what the page has of it.
+    """A view that a page requests.
 
-    The pixels of `near` and `have` are counted from the lattice's anchor, as is `whole`. `rotation` is as given.
+    It has a job, the devices for it, the pixel near which to begin, and what the page already has. The pixels of
+    `near`, `have` and `whole` are counted from the lattice's anchor. `rotation` is the given one.
     """
 
     pane: int
@@ -147,12 +148,12 @@ class ViewWanted:
 
     @property
     def memory(self) -> int:
-        """The bytes of its pixels, with all planes."""
+        """The size in bytes of its pixels, with all planes."""
         return pixel_bytes(self.job.planes) * self.job.view.pixels
 
 
 def view_wanted(message: Message) -> ViewWanted:
-    """Return the view that a `view` asks for."""
+    """Return the view that a message `view` requests."""
     chart = mapping(message, "lattice")
     rotation = exact(chart, "rotation", "0")
     lattice = Lattice.upright(exact(chart, "re"), exact(chart, "im"), exact(chart, "pitch"))
@@ -161,7 +162,7 @@ def view_wanted(message: Message) -> ViewWanted:
     origin = pair(message, "origin", _MOST_OFFSET, -_MOST_OFFSET)
     width, height = pair(message, "size", _MOST_SIDE, 1)
     if width * height > MOST_PIXELS:
-        raise InvalidInputError(f"a view has at most {MOST_PIXELS} pixels")
+        raise InvalidInputError(f"a view can have at most {MOST_PIXELS} pixels")
     view = View(lattice.moved(*origin), width, height)
     middle = [origin[0] + width / 2, origin[1] + height / 2]
     key, have = _have(message)
@@ -178,7 +179,7 @@ def view_wanted(message: Message) -> ViewWanted:
 
 
 def require_wanted(job: Job) -> None:
-    """Raise InvalidInputError for a job of which no page can ask for any view, whatever its size is."""
+    """Raise InvalidInputError for a job that no page could request, at any size."""
     try:
         message = {"pane": 0, "generation": 0, **places.described(job), "size": [1, 1]}
         if len(json.dumps(message)) > MESSAGE_BYTES:
@@ -226,7 +227,7 @@ def _planes(message: Message) -> tuple[str, ...]:
     planes = message.get("planes", [COUNTS.name, SMOOTH.name])
     known = (COUNTS.name, *FOLLOWING)
     if not isinstance(planes, list) or any(name not in known for name in planes):
-        raise InvalidInputError(f"planes are {', '.join(known)}")
+        raise InvalidInputError(f"planes must be among {', '.join(known)}")
     return tuple(planes)
 
 
@@ -236,7 +237,7 @@ def _devices(message: Message) -> tuple[str, ...]:
         raise InvalidInputError("devices must be a list of SPECs")
     for spec in devices:
         if not isinstance(spec, str) or not 0 < len(spec) <= 200:
-            raise InvalidInputError(f"{quoted(spec)} is no SPEC of a device")
+            raise InvalidInputError(f"{quoted(spec)} is not a device SPEC")
     return tuple(dict.fromkeys(devices))
 
 
@@ -251,30 +252,30 @@ def _have(message: Message) -> tuple[str, tuple[Block, ...]]:
 
 
 def piece(data: bytes) -> tuple[int, bytes]:
-    """Return the number and the bytes of a piece of a file."""
+    """Return the request's number and the bytes of a piece of a file."""
     if len(data) < _PIECE_HEADER.size or len(data) > _PIECE_HEADER.size + PIECE_BYTES:
-        raise InvalidInputError("a piece of a file of an impossible size")
+        raise InvalidInputError("a piece of a file has an impossible size")
     magic, number = _PIECE_HEADER.unpack_from(data)
     if magic != _PIECE_MAGIC:
-        raise InvalidInputError("a binary frame that is no piece of a file")
+        raise InvalidInputError("a binary frame is not a piece of a file")
     return number, data[_PIECE_HEADER.size :]
 
 
 def unknown(message: Message) -> InvalidInputError:
-    """Return the error of a message that asks for what there is not."""
+    """Return the error for an unknown request."""
     return InvalidInputError(f"unknown message {quoted(message.get('do'))}")
 
 
 def no_view(number: int) -> InvalidInputError:
-    """Return the error of a pane that shows nothing yet."""
+    """Return the error for a pane without a view."""
     return InvalidInputError(f"pane {number} has no view yet")
 
 
 def nothing_open() -> InvalidInputError:
-    """Return the error of a piece of a file that was not announced."""
-    return InvalidInputError("a piece of a file that is not open")
+    """Return the error for a piece of a file that was not announced."""
+    return InvalidInputError("a piece belongs to no open file")
 
 
 def too_much() -> InvalidInputError:
-    """Return the error of a request beside too many others."""
-    return InvalidInputError("too many requests at once, or a number that is in use")
+    """Return the error for too many requests at the same time."""
+    return InvalidInputError("too many requests at once, or a request number that is in use")

@@ -1,4 +1,4 @@
-"""The orbit of a point, at any depth, as a page draws it: in whole numbers of as many bits as its place needs."""
+"""The orbit of a point, at any depth, for a page to draw: in fixed point with as many bits as the point needs."""
 
 import time
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ from mandelcl.core.job import Job
 
 MOST_POINTS = 1 << 14
 _GUARD_BITS = 64
-_CYCLE_S = 0.2  # for the search of a cycle
+_CYCLE_S = 0.2  # time limit for the search of a cycle
 _LEAST_LOOK = 256
 _SAME = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
 class PointOrbit:
-    """z₀, z₁, … of a point, as complex numbers; the step at which it `escaped`, or None; the `period` it approaches."""
+    """z₀, z₁, … of a point as complex numbers, the step at which it `escaped` or None, and the `period` approached."""
 
     points: npt.NDArray[np.complex128]
     escaped: int | None
@@ -31,7 +31,7 @@ class PointOrbit:
 
 
 class Wide:
-    """Fixed point of any number of bits after the point, each product rounded down (an `Arithmetic`)."""
+    """Fixed point with any number of fractional bits, where each product is rounded down (an `Arithmetic`)."""
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
@@ -104,9 +104,9 @@ class Wide:
 
 
 def orbit_of(job: Job, re: Fraction, im: Fraction, most: int, cancel: Token = NEVER) -> PointOrbit:
-    """Return at most so many points of the orbit of a point under a job's formula, and the cycle that it approaches.
+    """Return at most `most` points of the orbit of a point under a job's formula, and the period that it approaches.
 
-    Raises CancelledError once the token says so.
+    Raises CancelledError once the token is set.
     """
     wide = Wide(_GUARD_BITS + max(0, -floor_log2(job.view.pitch)))
     steps = _steps(job, wide, re, im)
@@ -131,10 +131,11 @@ def _steps(job: Job, wide: Wide, re: Fraction, im: Fraction) -> Iterator[Complex
 
 
 def _cycle(steps: Iterator[Complex], wide: Wide, radius_squared: int, done: int) -> tuple[int | None, int | None]:
-    """Return the period that an orbit approaches, and where it escapes; None for what does not show in time.
+    """Return the period that an orbit approaches, and the step at which it escapes; None if not found in time.
 
-    A point is compared with those behind it, for twice as long each time (Brent, BIT 20, 1980): after so many steps
-    the first that is as near as doubles tell is a period later, if the next one is, too.
+    A point is compared with later ones, for twice as long each time (Brent, BIT 20, 1980). The first point that equals
+    it
+    in double precision is one period later, if the next point matches as well.
     """
     ends, look = time.monotonic() + _CYCLE_S, _LEAST_LOOK
     while time.monotonic() < ends:

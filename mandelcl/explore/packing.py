@@ -1,4 +1,4 @@
-"""From a block's results to frames, in the parent's memory, by as many threads as it pays."""
+"""Pack a block's results into frames, in the parent's memory, with a suitable number of threads."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ from mandelcl.explore.frames import FrameAddress
 from mandelcl.explore.pending import Order
 from mandelcl.workers.channel import Channel
 
-_ALONE_PIXELS = 1 << 17  # fewer than that are packed by one thread
+_ALONE_PIXELS = 1 << 17  # fewer pixels are packed by one thread
 _MOST_THREADS = 8
 
 
@@ -39,9 +39,9 @@ class Packer:
         results: Words,
         form: Smoothed | None,
     ) -> None:
-        """Send the frames of a block that was ordered, in the buffer that was lent for it, if one was.
+        """Send the frames of an ordered block, in its lent buffer if there is one.
 
-        `results` are the kernels', or what a form has made of them.
+        `results` are the kernels' results, or a device output made from them.
         """
         lattice = job.view.lattice
         block = replace(order.block, x=order.block.x - lattice.column, y=order.block.y - lattice.row)
@@ -65,7 +65,7 @@ class Packer:
         form: Smoothed | None,
         into: npt.NDArray[np.uint8],
     ) -> None:
-        """Write a block's frames, strips of whole tiles one by one or at once."""
+        """Write a block's frames, in strips of whole tiles, sequentially or in parallel."""
         strips = list(_strips(block))
         ends = np.cumsum([frames.packed_bytes(strip, job.planes) for strip in strips]).tolist()
 
@@ -81,7 +81,7 @@ class Packer:
 
 
 def _strips(block: Block) -> Iterator[Block]:
-    """Yield the parts of a block that lie in one row of tiles each."""
+    """Yield the parts of a block by row of tiles."""
     y = block.y
     while y < block.y + block.height:
         bottom = min((y // frames.TILE + 1) * frames.TILE, block.y + block.height)

@@ -1,4 +1,4 @@
-"""What the explorer's server has told a worker (the role `explore`), and what of it is still to be done."""
+"""The messages from the explorer's server to a worker (the role `explore`) that are still pending."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ Head = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A block that the parent wants: of which view and level, and the buffer for its frames, where there is one."""
+    """A block that the parent orders: its view and level, and the buffer for its frames, if there is one."""
 
     view: int
     level: int
@@ -23,7 +23,7 @@ class Order:
 
 
 class PendingTasks:
-    """What the parent has said and this process has not done yet."""
+    """The parent's messages that this process has not handled yet."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -37,20 +37,20 @@ class PendingTasks:
         return view in self._wanted
 
     def next(self) -> Head | Order:
-        """Return what is to be done next, waiting for it: views before blocks, since they bring the first pixels."""
+        """Wait for the next task and return it. Views come before blocks, because they bring the first pixels."""
         while True:
             self._read()
             if self._views:
                 return self._views.popleft()
             if self._blocks:
                 return self._blocks.popleft()
-            # The parent need not wait for a heartbeat to know that nothing starts any more.
+            # Tell the parent at once that nothing more will start, without waiting for a heartbeat.
             self._channel.announce(IDLE)
             self._hear(self._channel.receive()[0])
             self._channel.note(LAUNCHING)
 
     def of(self, view: int, level: int) -> Order | None:
-        """Return the next block if it is of this view and level, and nothing else comes first."""
+        """Return the next block if it belongs to this view and level and nothing else comes first."""
         self._read()
         first = self._blocks[0] if self._blocks and not self._views else None
         if first is None or (first.view, first.level) != (view, level):
@@ -81,7 +81,7 @@ class PendingTasks:
                 self.give_back([order])
 
     def give_back(self, orders: Iterable[Order]) -> None:
-        """Say of blocks that they will not be computed, and that their buffers are free."""
+        """Report that blocks will not be computed and that their buffers are free."""
         for order in orders:
             block = order.block
             head = {"say": "back", "view": order.view, "level": order.level, "block": corners(block)}
@@ -89,7 +89,7 @@ class PendingTasks:
 
 
 class Dropped:
-    """The token of a view: set once nobody wants it any more."""
+    """The cancel token of a view: set when the view is dropped."""
 
     def __init__(self, orders: PendingTasks, view: int) -> None:
         self._orders, self._view = orders, view
@@ -100,7 +100,7 @@ class Dropped:
 
 
 class ViewBlocks:
-    """The blocks of a view at a level, one behind the other (a `BlockSource`); `orders` has those under way."""
+    """The blocks of a view at a level, one after the other (a `BlockSource`). `orders` has those in flight."""
 
     def __init__(self, orders: PendingTasks, first: Order) -> None:
         self._orders, self._first = orders, first
@@ -108,7 +108,7 @@ class ViewBlocks:
         self._next: Order | None = first
 
     def take(self, wait: bool = True) -> Block | None:  # noqa: ARG002 - the parent sends in advance
-        """Return the next block; None where none has come, or another view is first."""
+        """Return the next block; None if there is none, or if another view comes first."""
         order = self._next or self._orders.of(self._first.view, self._first.level)
         self._next = None
         if order is None:
@@ -117,6 +117,6 @@ class ViewBlocks:
         return order.block
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield the blocks that have come."""
+        """Yield the blocks that have arrived."""
         while (block := self.take()) is not None:
             yield block

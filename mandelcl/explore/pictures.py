@@ -1,4 +1,4 @@
-"""What the parts of a complete view make together: its planes, their digest, a cap that would suit, its colours."""
+"""Assembling the parts of a complete view: its planes, their digest, a suitable iteration limit, its colours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +17,14 @@ from mandelcl.explore.frames import FOLLOWING, FrameAddress, FramePart, colours,
 from mandelcl.explore.rectangles import overlap
 
 _LEAST_CAP = 1000
-_LATE = 0.995  # of the counts that escaped, so many are below ...
-_ROOM = 3  # ... a third of the cap that is suggested
+_LATE = 0.995  # this share of the escaped counts is below ...
+_ROOM = 3  # ... a third of the suggested iteration limit
 _SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class ViewSummary:
-    """The SHA-256 of a view's counts, how many iterations they are, how many are at the cap, and a better cap."""
+    """The SHA-256 of a view's counts, their sum, the number of pixels at the limit, and a suggested iteration limit."""
 
     sha256: str
     iterations: int
@@ -35,9 +35,9 @@ class ViewSummary:
 def assembled(
     whole: Block, parts: Sequence[FramePart], wanted: Sequence[str] = FOLLOWING
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the planes of a block that parts make together, by name; all blocks are counted from the anchor.
+    """Return the planes of a block assembled from parts, by name. All blocks are counted from the anchor.
 
-    The counts are among them, and of those that are wanted the ones that all parts have.
+    They include the counts, and those of the wanted planes that all parts have.
     """
     shared = [name for name in wanted if all(name in part.planes for part in parts)]
     shape = whole.height, whole.width
@@ -62,7 +62,7 @@ def summary(whole: Block, parts: Sequence[FramePart], cap: int) -> ViewSummary:
 
 
 def suggested_cap(counts: Words, cap: int) -> int:
-    """Return the cap that suits what escaped: thrice what nearly all of it takes, rounded up to 1, 2 or 5 · 10^n."""
+    """Return an iteration limit: 3 × the 99.5th percentile of the escaped counts, rounded up to 1, 2 or 5 · 10^n."""
     flat = counts.reshape(-1)
     sample = flat[:: max(1, flat.size // _SAMPLE)]
     escaped = sample[sample < np.uint32(cap)]
@@ -72,13 +72,13 @@ def suggested_cap(counts: Words, cap: int) -> int:
 
 
 def round_cap(least: int) -> int:
-    """Return the least of 1, 2 or 5 times a power of ten that is at least a number."""
+    """Round a number up to 1, 2 or 5 times a power of ten."""
     power: int = 10 ** (len(str(least)) - 1)
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
 
 
 def painted(job: Job, whole: Block, parts: Sequence[FramePart], colouring: Colouring) -> npt.NDArray[np.uint8]:
-    """Return a complete view's colours, height × width × 3, as its PNG has them: in 8 bits, and all of it opaque."""
+    """Return a complete view's colours, height × width × 3, as in its PNG, but with 8 bits and without transparency."""
     planes = assembled(whole, parts)
     field = Field(job, {name: planes[name] for name in job.planes})
     own = replace(colouring, depth=8, transparent=False).fitted_to(field)

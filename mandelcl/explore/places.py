@@ -1,4 +1,4 @@
-"""Views as the page has them, and as commands and Python texts name them: exactly."""
+"""Exact views in the form of the page, and as commands and Python code."""
 
 import json
 import math
@@ -29,7 +29,7 @@ _PLACE = frozenset(("re", "im", "zoom", "n", "formula", "palette", "colours"))
 
 
 def number_text(value: Fraction) -> str:
-    """Return an exact number, as `parse_number` reads it: a decimal where it is one, else a ratio."""
+    """Return an exact number for `parse_number`: a decimal if it is finite, otherwise a ratio."""
     denominator, fives = value.denominator, 0
     twos = (denominator & -denominator).bit_length() - 1
     denominator >>= twos
@@ -44,7 +44,7 @@ def number_text(value: Fraction) -> str:
 
 
 def _decimal(value: Fraction, places: int) -> str:
-    """Return a number of so many decimals."""
+    """Return a number with this many decimals as text."""
     digits = to_digits(abs(value.numerator) * 10**places // value.denominator)
     sign = "-" if value < 0 else ""
     short = digits.rstrip("0") or "0"
@@ -60,7 +60,7 @@ def _decimal(value: Fraction, places: int) -> str:
 def upright_of(lattice: Lattice) -> tuple[Fraction, Fraction]:
     """Return the pitch and the rotation, in degrees, of a lattice.
 
-    Raises InvalidInputError for one that is no upright lattice turned by an angle of six decimals.
+    Raises InvalidInputError unless it is an upright lattice, rotated by an angle with six decimals.
     """
     if lattice.is_upright:
         return lattice.matrix[0], Fraction(0)
@@ -72,13 +72,15 @@ def upright_of(lattice: Lattice) -> tuple[Fraction, Fraction]:
     pitch = a / cosine if abs(cosine) > abs(sine) else -c / sine
     if Lattice.upright(0, 0, abs(pitch)).rotated(degrees).matrix == (a, b, c, d):
         return pitch, degrees
-    raise InvalidInputError("the picture's lattice is no upright one that was turned, which the explorer cannot show")
+    raise InvalidInputError(
+        "the explorer cannot show this picture: its lattice is not upright or rotated by up to six decimals"
+    )
 
 
 def resized(job: Job, width: int, height: int) -> Job:
-    """Return a job whose picture has another size, about the same middle and as high a part of the plane.
+    """Return a job with another picture size, with the same centre and the same height in the plane.
 
-    Its reference stays where it reaches the new view.
+    Its reference is kept if it reaches the new view.
     """
     view = job.view
     if (view.width, view.height) == (width, height):
@@ -95,7 +97,7 @@ def resized(job: Job, width: int, height: int) -> Job:
 
 
 def finer(job: Job, factor: int) -> Job:
-    """Return a job of as many times the columns and rows, whose every so many-th pixel is the job's own."""
+    """Return a job with `factor` times the columns and rows. Every `factor`-th pixel is one of the original job."""
     view = job.view.finer(factor)
     if job.method == "perturbation":
         return replace(job, view=view)
@@ -103,7 +105,7 @@ def finer(job: Job, factor: int) -> Job:
 
 
 def described(job: Job) -> dict[str, Any]:
-    """Return a job as the page asks for it in a `view`."""
+    """Return a job in the form of a page's `view` request."""
     lattice, view = job.view.lattice, job.view
     pitch, rotation = upright_of(lattice)
     chart = {"re": lattice.re, "im": lattice.im, "pitch": pitch, "rotation": rotation}
@@ -126,16 +128,16 @@ def described(job: Job) -> dict[str, Any]:
 
 
 def centred(view: View) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Return the middle of a view, its zoom (it is 4/zoom high) and its rotation in degrees.
+    """Return the centre of a view, its zoom (it is 4/zoom high) and its rotation in degrees.
 
-    Raises InvalidInputError for a lattice that is no upright one that was turned.
+    Raises InvalidInputError unless the lattice is upright or rotated.
     """
     pitch, rotation = upright_of(view.lattice)
     return *_middle(view), 4 / (pitch * view.height), rotation
 
 
 def command(job: Job, colouring: Colouring, output: str) -> str:
-    """Return the command that draws a resolved job, with its very counts."""
+    """Return the command that draws a resolved job with exactly the same counts."""
     view = job.view
     re, im, zoom, rotation = centred(view)
     words = ["mandelcl", "render", "--center", number_text(re), number_text(im)]
@@ -157,7 +159,7 @@ def command(job: Job, colouring: Colouring, output: str) -> str:
 
 
 def python(job: Job, colouring: Colouring, output: str) -> str:
-    """Return a Python text that draws a resolved job, with its very counts."""
+    """Return Python code that draws a resolved job with exactly the same counts."""
     return (
         "import mandelcl\n\n"
         f"job = mandelcl.Job.from_json({job.to_json()!r})\n"
@@ -183,7 +185,7 @@ def _formula(job: Job) -> list[str]:
 def _radius(job: Job) -> list[str]:
     root = root_below(job.radius_squared)
     if root * root != job.radius_squared:
-        raise InvalidInputError("the escape radius is no ratio, so no command names it")
+        raise InvalidInputError("the escape radius is irrational, so no command can express it")
     return [] if root == 2 else ["--escape-radius", number_text(root)]
 
 
@@ -206,7 +208,7 @@ def _colours(colouring: Colouring) -> list[str]:
 
 
 def _palette(palette: Palette, inside: str | None) -> str:
-    """Return what `--palette` takes: a name in the list, or what makes another palette."""
+    """Return a value for `--palette`: a built-in name, or a description of another palette."""
     row = ",".join(palette.colours)
     for text, known in ((palette.name, PALETTES.get(palette.name)), (row, next(hexadecimal.read(row, "colours")))):
         if known is not None and palette == replace(known, inside=inside or known.inside):
@@ -215,7 +217,7 @@ def _palette(palette: Palette, inside: str | None) -> str:
 
 
 def _finish(colouring: Colouring) -> list[str]:
-    """Return the options of a colouring that say how exactly it is painted, and what, if not colours."""
+    """Return the options of a colouring for its depth, dithering, transparency and height map."""
     words = [] if colouring.height is None else ["--height-map", colouring.height]
     if colouring.height is not None or colouring.depth != 8:
         words += ["--depth", str(colouring.depth)]
@@ -224,20 +226,20 @@ def _finish(colouring: Colouring) -> list[str]:
 
 
 def colouring_json(colouring: Colouring) -> Mapping[str, Any]:
-    """Return a colouring as messages have it."""
+    """Return a colouring in the form of messages."""
     values: Mapping[str, Any] = json.loads(colouring.to_json())
     return values
 
 
 def colouring_of(values: Mapping[str, Any]) -> Colouring:
-    """Return the colouring of a message; raises InvalidInputError for what is none."""
+    """Return the colouring in a message. Raises InvalidInputError if it is invalid."""
     return Colouring.from_json(json.dumps({"cycle": None, "offset": 0.0, **values}))
 
 
 def view_of(link: str) -> str:
-    """Return the part of a link that says what is shown: what is behind #, without a token.
+    """Return the part of a link that describes the view: everything after #, without a token.
 
-    Raises InvalidInputError for what is no link of the explorer.
+    Raises InvalidInputError for anything that is not a link of the explorer.
     """
     try:
         fragment = urlsplit(link).fragment
@@ -247,7 +249,7 @@ def view_of(link: str) -> str:
     named = {part.partition("=")[0] for part in parts}
     if len(link) > _MOST or not named & _PLACE or not all(map(_PART.fullmatch, parts)):
         raise InvalidInputError(
-            "this is no link of the explorer; copy one in a page with the key l, and give it in quotes, "
+            "this is not a link of the explorer; press l on a page to copy one, and give it in quotes, "
             "such as 'http://127.0.0.1:27182/#re=-0.75&im=0&zoom=2'"
         )
     return "&".join(parts)

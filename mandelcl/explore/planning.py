@@ -1,4 +1,4 @@
-"""In which pieces and in which order a view is computed: coarse pixels first, then all of them, nearest first."""
+"""The pieces of a view and their order: coarse pixels first, then all pixels, nearest first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,10 +9,10 @@ from mandelcl.explore.tasks import Piece, ResolvedTask
 
 COARSE, FINE = 3, 0
 LEVELS = (COARSE, FINE)
-_FIRST_S = 0.04  # what the first pieces take at most: how long the others will take is not known yet
-_PIECE_S = 0.08  # what a piece should take on a CPU: the end of each leaves the device with few orbits for a while
-_SOON_S = 0.1  # what all pixels may take where none are wanted before: less is seen as one picture
-_GPU_PIXELS = 1 << 20  # of a GPU's pieces, at least
+_FIRST_S = 0.04  # the most that the first pieces take, while the speed is unknown
+_PIECE_S = 0.08  # the target time of a piece on a CPU: at the end of each, the device has few orbits for a while
+_SOON_S = 0.1  # if all pixels take less, coarse pixels are skipped: the eye sees one picture
+_GPU_PIXELS = 1 << 20  # the smallest pieces for a GPU
 _LEAST_COARSE = 1 << 12
 _LEAST_FINE = 1 << 16
 
@@ -20,9 +20,9 @@ _LEAST_FINE = 1 << 16
 class ViewPlan:
     """The pieces of a view that are not done.
 
-    `wholes` are the view's pixels by level, and `missing` those of the finest that nobody has yet; pieces have at most
-    `most` pixels. `facts` say how fast the devices may be, `near` is the pixel near which work begins, and `to_do` is
-    how many pixels are to be computed in all.
+    `wholes` are the view's pixels by level, and `missing` the finest pixels that have not been computed. Pieces have at
+    most `most` pixels. `facts` give the expected speed of the devices, `near` is the pixel near which work begins, and
+    `to_do` is the total number of pixels to compute.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class ViewPlan:
         self._pending: dict[int, list[Block]] = {}
         self._open = dict.fromkeys(LEVELS, 0)  # pieces that are not done
         self._coarse_pixels, self._coarse_s = 0, 0.0
-        slowest = min(one.pixels_per_s for one in facts)  # even where all pixels are inside
+        slowest = min(one.pixels_per_s for one in facts)  # even if all pixels are inside
         self._quick = int(slowest * _FIRST_S)
-        self._begun = False  # whether a first piece has been cut off the finest pixels
-        self._cut = not missing  # whether all of them have been cut
+        self._begun = False  # whether a first piece of the finest pixels has been cut off
+        self._cut = not missing  # whether all of them have been cut into pieces
         if self.to_do > slowest * _SOON_S:
             coarse = [rectangles.coarse(block, COARSE) for block in missing]
             self._add(COARSE, rectangles.cut(coarse, max(_LEAST_COARSE, self._quick), _scaled(near, COARSE)))
@@ -50,17 +50,17 @@ class ViewPlan:
 
     @property
     def complete(self) -> bool:
-        """Whether all is done."""
+        """Whether everything is done."""
         return self._cut and not any(self._open.values())
 
     def turn_to(self, near: tuple[float, float]) -> None:
-        """Have what is near a pixel computed first from now on."""
+        """From now on, compute pieces near this pixel first."""
         self._near = near
         for level, blocks in self._pending.items():
             self._pending[level] = rectangles.by_distance(blocks, _scaled(near, level))
 
     def next(self) -> Piece | None:
-        """Return what is to be computed next; None where nothing is for now."""
+        """Return the next piece to compute, or None if there is none for now."""
         if not self._cut and not self._pending.get(COARSE):
             if not self._open[COARSE]:
                 self._cut_all()
@@ -74,11 +74,11 @@ class ViewPlan:
         return None
 
     def returned(self, piece: Piece) -> None:
-        """Take a piece back that has not been computed: it comes first."""
+        """Take back a piece that has not been computed. It comes next."""
         self._pending.setdefault(piece.level, []).append(self.anchored(piece))
 
     def done(self, piece: Piece, seconds: float) -> None:
-        """Note that a piece is there, and what its kernels took."""
+        """Note that a piece is done, and how long its kernels took."""
         self._open[piece.level] -= 1
         if piece.level == COARSE:
             self._coarse_pixels += piece.block.pixels
@@ -94,7 +94,7 @@ class ViewPlan:
         self._open[level] += len(pieces)
 
     def _cut_first(self) -> None:
-        """Cut a piece off that a device can begin before the coarse pixels have said how large pieces should be."""
+        """Cut off a piece that a device can begin before the coarse pixels show how large pieces should be."""
         self._begun = True
         pieces = rectangles.cut(self._missing, max(_LEAST_FINE, self._quick), self._near)
         if len(pieces) > 1:
@@ -103,7 +103,7 @@ class ViewPlan:
             self._add(FINE, [first])
 
     def _cut_all(self) -> None:
-        """Cut what no piece has yet."""
+        """Cut the remaining pixels into pieces."""
         self._cut = True
         rate = self._coarse_pixels / self._coarse_s if self._coarse_s else self._quick / _FIRST_S
         least = max(one.saturation for one in self._facts)

@@ -1,8 +1,8 @@
-"""What views a little deeper, or less deep, will need of a device: built in a thread of its own before they are there.
+"""Prebuild the kernels that slightly deeper or less deep views will need, in a separate thread.
 
-A zoom that is held comes to another number, and to perturbation, and their kernels take a second to build. What is
-built is a program's text alone: tests and measurements of a device are not for moments at which it is busy. But the
-first views do without what makes fractions on the device, which is built and, once for a driver, tested here.
+A continued zoom eventually needs another number format, or perturbation, whose kernels take a second to build. Only
+the program is built: tests and measurements would disturb a busy device. One exception: the first views do without the
+kernel that makes fractions on the device, so that kernel is built here and, once per driver, tested.
 """
 
 import queue
@@ -25,13 +25,13 @@ from mandelcl.engine.resolve import resolve
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 
-# A wheel that is held makes two octaves a second.
+# Continuous zooming covers two octaves per second.
 _OCTAVES = (*range(1, 9), *range(-1, -5, -1))
-_ORBITS = ("block", "survivors")  # the kernels that every picture takes by escape time
+_ORBITS = ("block", "survivors")  # the kernels that every escape-time picture needs
 
 
 class BuildPrefetcher:
-    """Builds for views beside those that it is told of: of several that wait, for the last."""
+    """Prebuilds kernels for views near a given one. If several are waiting, only the last one counts."""
 
     def __init__(self) -> None:
         self._looks: queue.Queue[tuple[Job, Device]] = queue.Queue()
@@ -39,7 +39,7 @@ class BuildPrefetcher:
         self._thread: threading.Thread | None = None
 
     def look(self, job: Job, device: Device) -> None:
-        """Build what is needed around a view, a job as it was asked for; returns at once."""
+        """Prebuild kernels around a view, given by its unresolved job. Returns at once."""
         octave = floor_log2(max(abs(entry) for entry in job.view.lattice.matrix))
         here = device, octave, job.iterations.bit_length(), job.formula, job.number, job.rounding, job.planes
         if here == self._last:
@@ -51,18 +51,18 @@ class BuildPrefetcher:
             self._thread.start()
 
     def join(self) -> None:
-        """Return when all is built."""
+        """Wait until everything is built."""
         self._looks.join()
 
     def _work(self) -> None:
         while True:
             job, device = self._looks.get()
-            with suppress(MandelclError):  # then the host makes them
+            with suppress(MandelclError):  # on failure, the host makes the fractions
                 smoothing.smoothed(device, job)
             for octaves in _OCTAVES:
                 if not self._looks.empty():
                     break  # the view has moved on
-                with suppress(MandelclError):  # which the view will be told that comes to it
+                with suppress(MandelclError):  # a view that needs the kernel will report the error
                     for text in texts(zoomed(job, octaves), device):
                         if text not in device.programs:
                             build(device, text)
@@ -70,7 +70,7 @@ class BuildPrefetcher:
 
 
 def zoomed(job: Job, octaves: int) -> Job:
-    """Return a job as it will be asked for so many octaves deeper, or, below 0, less deep."""
+    """Return the job of a view `octaves` deeper, or less deep if negative."""
     view, factor = job.view, Fraction(2) ** -octaves
     a, b, c, d = (entry * factor for entry in view.lattice.matrix)
     deeper = View(replace(view.lattice, matrix=(a, b, c, d)), view.width, view.height)
@@ -80,10 +80,10 @@ def zoomed(job: Job, octaves: int) -> Job:
 
 
 def texts(job: Job, device: Device) -> list[str]:
-    """Return the texts to build for a job on a device: those of self-tests that are still to be run, and its kernels'.
+    """Return the texts to build for a job on a device: pending self-tests and the job's kernels.
 
-    Before a self-test, the kernels are those of a device that passes it well. Nothing is computed. Raises what
-    `resolve` does.
+    Before a self-test, the kernels are those of a device that passes all of it. Nothing is computed. Raises the errors
+    of `resolve`.
     """
     of = DeviceClass.of(device, lambda number: bool(selftest.known_slow_fma(device, number)))
     resolved = resolve(job, [of]).job

@@ -1,4 +1,4 @@
-"""Which rectangles of a view are missing, and in which order and sizes they are computed."""
+"""The missing rectangles of a view, and the order and sizes in which they are computed."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,18 +7,18 @@ import numpy as np
 
 from mandelcl.core.block import Block, grid
 
-_LEAST_SIDE = 32  # pixels of a block; a smaller one costs more in launches than in iterations
+_LEAST_SIDE = 32  # in pixels; a smaller block costs more in launches than in iterations
 
 
 def overlap(one: Block, other: Block) -> Block | None:
-    """Return what two blocks have in common; None where that is nothing."""
+    """Return the intersection of two blocks, or None if it is empty."""
     left, top = max(one.x, other.x), max(one.y, other.y)
     right, bottom = min(one.x + one.width, other.x + other.width), min(one.y + one.height, other.y + other.height)
     return Block(left, top, right - left, bottom - top) if left < right and top < bottom else None
 
 
 def missing(whole: Block, there: Iterable[Block]) -> list[Block]:
-    """Return blocks, none of which meets another, that are all of `whole` but what is `there`."""
+    """Return disjoint blocks that cover `whole` except for what is `there`."""
     there = list(there)
     if not there:
         return [whole]
@@ -28,8 +28,8 @@ def missing(whole: Block, there: Iterable[Block]) -> list[Block]:
         if common is not None:
             covered[_slices(common, whole)] = True
     found: list[Block] = []
-    begun: dict[tuple[int, int], int] = {}  # spans of columns that are missing, and since which row
-    changes = np.flatnonzero((covered[1:] != covered[:-1]).any(axis=1)) + 1  # rows that are not as the one above
+    begun: dict[tuple[int, int], int] = {}  # missing spans of columns, with their first row
+    changes = np.flatnonzero((covered[1:] != covered[:-1]).any(axis=1)) + 1  # rows that differ from the one above
     for row in [0, *changes.tolist(), whole.height]:
         spans = _spans(~covered[row]) if row < whole.height else []
         for span in [span for span in begun if span not in spans]:
@@ -52,12 +52,12 @@ def _spans(marked: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> list[tuple[i
 
 
 def cut(blocks: Sequence[Block], pixels: int, near: tuple[float, float]) -> list[Block]:
-    """Return blocks cut into some of about `pixels` each, those nearest to a pixel last: they are popped first."""
+    """Cut blocks into blocks of about `pixels` each. Those nearest to a pixel come last, as they are popped first."""
     return by_distance([part for block in blocks for part in _cut(block, pixels)], near)
 
 
 def by_distance(blocks: Iterable[Block], near: tuple[float, float]) -> list[Block]:
-    """Return blocks in the order of their distance from a pixel, the nearest last."""
+    """Sort blocks by their distance from a pixel, the nearest last."""
     return sorted(blocks, key=lambda block: _distance(block, near), reverse=True)
 
 
@@ -70,9 +70,9 @@ def _cut(block: Block, pixels: int) -> Iterable[Block]:
 
 
 def _distance(block: Block, near: tuple[float, float]) -> float:
-    """Return the square of how far a pixel is from the nearest one of a block, and, where that is 0, from its middle.
+    """Return the square of a block's distance from a pixel; inside the block, that from its centre, scaled down.
 
-    The latter counts for less than a pixel.
+    The scaled distance is less than a pixel.
     """
     across = max(block.x - near[0], near[0] - (block.x + block.width - 1), 0)
     down = max(block.y - near[1], near[1] - (block.y + block.height - 1), 0)
@@ -81,7 +81,7 @@ def _distance(block: Block, near: tuple[float, float]) -> float:
 
 
 def coarse(whole: Block, level: int) -> Block:
-    """Return the pixels of a level that stand for all of a block: of each the nearest, as a page shows them."""
+    """Return the pixels of a level that represent a block, where a page shows the nearest one for each pixel."""
     half = (1 << level) >> 1
     x, y = (whole.x + half) >> level, (whole.y + half) >> level
     right, bottom = (whole.x + whole.width - 1 + half) >> level, (whole.y + whole.height - 1 + half) >> level

@@ -1,4 +1,4 @@
-"""Which reference the views of a pane have: the same one as long as it suits, so that its orbit is there already."""
+"""The reference of a pane's views. It is kept as long as it is suitable, so that its orbit is already computed."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,16 +12,16 @@ from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import resolve
 from mandelcl.formulas import Formula
 
-# A reference of more than 16 times the radius that a view needs costs bits; a new one has room to pan, and to zoom.
+# A reference with more than 16 times the radius that a view needs costs bits. A new one leaves room to pan and zoom.
 MOST_RADII = 16
 _NEW_RADII = 4
-_PLACE_BITS = 20  # how much finer than its radius the place of a reference is written
+_PLACE_BITS = 20  # a reference's point is rounded to this many bits below its radius
 _RADIUS_BITS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A reference, and what beside it decides its orbit."""
+    """A reference, and the other inputs of its orbit."""
 
     reference: Reference
     formula: Formula
@@ -29,9 +29,9 @@ class Kept:
 
 
 def referred(job: Job, kept: Kept | None) -> Job:
-    """Return a job with the reference that it is to have: its own, the kept one where it suits, or a new one.
+    """Return a job with its reference: its own, the kept one if that is suitable, or a new one.
 
-    It is returned as it is where it will not be computed by perturbation.
+    A job that will not be computed by perturbation is returned unchanged.
     """
     free = job.method != "direct" and job.number in ("auto", *PERTURBED_NUMBERS) and job.formula.perturbable
     if job.reference is not None or not free:
@@ -40,7 +40,7 @@ def referred(job: Job, kept: Kept | None) -> Job:
         if resolve(job, [DeviceClass()]).job.method != "perturbation":
             return job
     except InvalidInputError:
-        return job  # a device says what is wrong with it
+        return job  # a device will report what is wrong with it
     needed = Reference.of(job.view)
     suits = (
         kept is not None
@@ -52,12 +52,12 @@ def referred(job: Job, kept: Kept | None) -> Job:
 
 
 def _new(needed: Reference) -> Reference:
-    """Return a reference with room around what is needed, its numbers short."""
+    """Return a reference with room around what is needed, with short numbers."""
     radius = rounded_up(_NEW_RADII * needed.radius, _RADIUS_BITS)
     places = max(0, _PLACE_BITS - floor_log2(radius)) * 30103 // 100000
     return Reference(_rounded(needed.re, places), _rounded(needed.im, places), radius)
 
 
 def _rounded(value: Fraction, places: int) -> Fraction:
-    """Return a number of so many decimals near another."""
+    """Return a number rounded to this many decimals."""
     return Fraction(round(value * 10**places), 10**places)

@@ -1,4 +1,4 @@
-"""Pictures that a page has drawn to files: in the server's folder, under the server's names (the role `save`)."""
+"""Saving pictures for a page: in the server's folder, under names that the server chooses (the role `save`)."""
 
 import asyncio
 import os
@@ -21,8 +21,8 @@ from mandelcl.files.output import SUFFIXES
 from mandelcl.files.paths import read_bounded
 from mandelcl.workers.channel import Channel
 
-_MOST_DOWNLOAD = 1 << 28  # more is to be taken from the folder
-_MOST_DIGEST = 1 << 26  # pixels; of larger pictures counts stay on the device
+_MOST_DOWNLOAD = 1 << 28  # larger files must be copied from the folder
+_MOST_DIGEST = 1 << 26  # pixels; for larger pictures, counts stay on the device
 _MOST_NAMES = 100_000
 _MOST_TICKETS = 64
 _TICKET_S = 60.0
@@ -33,7 +33,7 @@ Say = Callable[[Mapping[str, Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """A picture to be drawn: its job, its colours, on which devices, how small."""
+    """A picture to draw: its job, its colours, its devices, and its compression."""
 
     job: Job
     colouring: Colouring
@@ -43,7 +43,7 @@ class Save:
 
 @dataclass(slots=True)
 class Saves:
-    """The saves of a server: what is in its folder by now, and what was stopped and can go on."""
+    """The saves of a server: those finished in its folder, and those that were stopped and can continue."""
 
     folder: Path
     done: set[str] = field(default_factory=set)
@@ -52,13 +52,13 @@ class Saves:
     _tickets: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     def new_name(self, stem: str, suffix: str) -> str:
-        """Return a name that nothing in the folder has: a stem, a number, and the suffix."""
+        """Return a new name in the folder: a stem, a number, and the suffix."""
         if suffix not in SUFFIXES:
             raise InvalidInputError(f"format must be one of {', '.join(SUFFIXES)}")
         stem = stem.removesuffix(suffix)
         if not _STEM.fullmatch(stem):
             raise InvalidInputError(
-                "a name has letters and digits of ASCII, - and _, at most 60, and begins with one of them"
+                "a name must have at most 60 ASCII letters, digits, - and _, and begin with a letter or digit"
             )
         for number in range(1, _MOST_NAMES):
             name = f"{stem}-{number:04d}"
@@ -66,10 +66,10 @@ class Saves:
             if not taken & self._names and not any(os.path.lexists(self.folder / one) for one in taken):
                 self._names |= taken
                 return f"{name}{suffix}"
-        raise InvalidInputError("the folder is full of pictures; choose another with --save-dir")
+        raise InvalidInputError("the folder has too many pictures; choose another with --save-dir")
 
     async def draw(self, number: int, name: str, save: Save, say: Say, resume: bool) -> None:
-        """Draw a picture, and say how far it is and when it is there."""
+        """Draw a picture, and report its progress and its end."""
         path = self.folder / name
         order = {
             "path": str(path),
@@ -92,12 +92,12 @@ class Saves:
         say({"say": "saved", "id": number, "name": name, "path": str(path), **answer, "download": download})
 
     def ticket(self, name: str) -> str:
-        """Return a ticket that takes a saved file once, within a minute.
+        """Return a single-use ticket for downloading a saved file, valid for a minute.
 
-        Raises InvalidInputError where no file of that name was saved in this run of the server.
+        Raises InvalidInputError if no file with this name was saved in this run of the server.
         """
         if name not in self.done:
-            raise InvalidInputError("nothing of that name was saved")
+            raise InvalidInputError("no saved picture has that name")
         while len(self._tickets) >= _MOST_TICKETS:
             del self._tickets[next(iter(self._tickets))]
         ticket = secrets.token_urlsafe(16)
@@ -105,12 +105,12 @@ class Saves:
         return ticket
 
     def redeem(self, ticket: str, name: str) -> bool:
-        """Return whether a ticket is good for a file; from then on it is not."""
+        """Return whether a ticket is valid for a file, and invalidate it."""
         of, ends = self._tickets.pop(ticket, ("", 0.0))
         return of == name and time.monotonic() < ends
 
     def read(self, name: str) -> bytes | None:
-        """Return a file that was saved in this run of the server; None where there is none of that name."""
+        """Return a file that was saved in this run of the server, or None if there is none with this name."""
         if name not in self.done:
             return None
         try:
@@ -120,12 +120,12 @@ class Saves:
 
 
 def stem_of(job: Job) -> str:
-    """Return what a save is called that the page does not name: after its formula."""
+    """Return the default name of a save, from its formula."""
     return re.sub(r"[^A-Za-z0-9]+", "-", job.formula.name)[:40].strip("-") or "fractal"
 
 
 def read_compression(value: object) -> str:
-    """Return how a save is to be packed."""
+    """Return the compression of a save."""
     if value not in (None, *COMPRESSIONS):
         raise InvalidInputError(f"compress must be one of {', '.join(COMPRESSIONS)}")
     return FAST if value is None else str(value)
@@ -136,7 +136,7 @@ def _show(say: Say, number: int, name: str, head: Head) -> None:
 
 
 def serve(channel: Channel) -> None:
-    """Draw one picture, in a process of its own."""
+    """Draw one picture, in a separate process."""
     serve_errand(channel, _draw)
 
 

@@ -1,7 +1,7 @@
 """The explorer's server: one port of this machine, for pages that know one of its tokens.
 
-Whoever can open a web page in the user's browser can make it send requests here, so each is looked at: its Host, its
-Origin, and the proof with which a page begins. SECURITY.md says what is defended.
+Any web page that is open in the user's browser can send requests here. So every request is checked: its Host, its
+Origin, and the proof that a page must give first. SECURITY.md describes the threats and defences.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ from mandelcl.explore.static_files import static_files
 from mandelcl.explore.workspace import Start, Workspace
 
 _MOST_PAGES = 4
-_MOST_UNPROVED = 16  # sockets whose page has not proved itself
-_PROVE_S = 30.0  # for it to do so
-_MOST_DOWNLOADS = 2  # at once: each is in memory
+_MOST_UNPROVED = 16  # sockets of pages without proof
+_PROVE_S = 30.0  # time limit for the proof
+_MOST_DOWNLOADS = 2  # at once, since each is in memory
 _MOST_ADDRESS = 4096
 _NONE: Mapping[str, str] = MappingProxyType({})
 _PING_S = 20.0
-_FAREWELL_S = 0.3  # for pages to answer that they have heard of the end
+_FAREWELL_S = 0.3  # for pages to acknowledge the end
 
-# What goes wrong between a server and whoever connects to it is nothing that the user need see.
+# Connection errors do not concern the user.
 _LOG = logging.getLogger("mandelcl.explore")
 _LOG.addHandler(logging.NullHandler())
 _LOG.propagate = False
@@ -53,13 +53,13 @@ class _Socket:
         self._connection = connection
 
     async def heard(self) -> AsyncIterator[str | bytes]:
-        """Yield what the page says, until it is gone."""
+        """Yield the page's messages until it is gone."""
         with suppress(ConnectionClosed):
             async for message in self._connection:
                 yield message
 
     async def send(self, data: bytes | memoryview | str) -> None:
-        """Send a text or bytes; raises ConnectionError where the page is gone."""
+        """Send a text or bytes. Raises ConnectionError if the page is gone."""
         try:
             await self._connection.send(data)
         except ConnectionClosed as error:
@@ -67,13 +67,13 @@ class _Socket:
 
 
 class Server:
-    """A server on one port; `address` is that of the page once it is open, with the token of this run.
+    """A server on one port. Once it is open, `address` is that of the page, with the token of this run.
 
-    It listens at the `host` and is called by that, by the machine's own addresses where it listens at all of them, and
-    by `public_names`. Without a `port` it takes the usual one, or the next that is free. `new_token` ends what browsers
-    know of earlier runs. `line` says what the user should know of the token.
+    It listens on `host`. Its valid names are the host, the machine's own addresses if it listens on all of them, and
+    `public_names`. Without a `port` it takes the usual one, or the next free one. `new_token` revokes the access of
+    browsers from earlier runs. `line` is a message for the user about the token.
 
-    Raises InvalidInputError for a public name that is none.
+    Raises InvalidInputError for an invalid public name.
     """
 
     def __init__(
@@ -102,16 +102,16 @@ class Server:
         return f"http://{self.hosts.address(self.port)}/#token={self._access.run_token}"
 
     async def run(self, stop: asyncio.Event, opened: Callable[[str], object]) -> None:
-        """Serve until `stop` is set; `opened` is called with the address. Raises OSError where the port is taken."""
+        """Serve until `stop` is set. `opened` is called with the address. Raises OSError if the port is taken."""
         host, port = self._listens_at
         async with serve(
             self._serve,
-            sock=listening("127.0.0.1" if host == "localhost" else host, port),  # which may be two addresses
+            sock=listening("127.0.0.1" if host == "localhost" else host, port),  # localhost may be two addresses
             process_request=self._look_at,
             max_size=messages.MESSAGE_BYTES,
             max_queue=16,
             compression=None,
-            open_timeout=None,  # an answer may take long to leave; connections end by themselves where nothing moves
+            open_timeout=None,  # sending an answer may take long; stalled connections are closed elsewhere
             ping_interval=_PING_S,
             ping_timeout=_PING_S,
             server_header=None,
@@ -141,7 +141,7 @@ class Server:
             self._proved.discard(socket)
 
     async def _proves_itself(self, socket: ServerConnection) -> bool:
-        """Return whether a page knows a token, and there is room for it; it is told what is the case."""
+        """Return whether a page knows a token and there is room for it. The page is told either way."""
         assert socket.request is not None
         challenge = self._access.challenge(socket.request.headers["Origin"])
         await socket.send(json.dumps({"say": "hello", "protocol": PROTOCOL, "nonce": challenge.nonce}))
@@ -154,7 +154,7 @@ class Server:
         if answer is None:
             await socket.send(json.dumps({"say": "refused", "why": "token", "line": "not a token of this server"}))
             return False
-        # A page that has said good-bye counts no more, whatever is still being done for it.
+        # A page that has left no longer counts, even if work for it is still running.
         if len(self._proved & {*socket.server.connections}) >= _MOST_PAGES:
             await socket.send(json.dumps({"say": "refused", "why": "full", "line": "too many pages are open"}))
             return False
@@ -163,27 +163,27 @@ class Server:
         return True
 
     async def _look_at(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Return the answer to a request; None where a socket is to be opened."""
+        """Return the answer to a request, or None to open a WebSocket."""
         reached = _own_address(connection)
         found = await self._found(connection, request, reached)
         if found is None:
             return None
-        # All of an answer is to have left before the connection is closed.
+        # The whole answer must be sent before the connection is closed.
         connection.transport.set_write_buffer_limits(1, 0)
         return self._answer(found, self.hosts.sockets(self.port, reached), getattr(request, "method", "GET"))
 
     async def _found(self, connection: ServerConnection, request: Request, reached: str | None) -> "_Answer | None":
         if request.headers.get_all("Host") not in [[name] for name in self.hosts.names(self.port, reached)]:
-            return _refusal(HTTPStatus.FORBIDDEN, "not this server's name; --public-name says what else it is called")
-        if getattr(request, "method", "GET") != "GET":  # earlier versions of websockets know no other
-            return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "GET alone", {"Allow": "GET"})
+            return _refusal(HTTPStatus.FORBIDDEN, "unknown server name; allow it with --public-name")
+        if getattr(request, "method", "GET") != "GET":  # earlier versions of websockets only accept GET
+            return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "only GET is supported", {"Allow": "GET"})
         if len(request.path) > _MOST_ADDRESS:
-            return _refusal(HTTPStatus.REQUEST_URI_TOO_LONG, "too long an address")
+            return _refusal(HTTPStatus.REQUEST_URI_TOO_LONG, "the address is too long")
         try:
             parts = urlsplit(request.path)
             query = parse_qs(parts.query)
         except ValueError:
-            return _refusal(HTTPStatus.BAD_REQUEST, "no address")
+            return _refusal(HTTPStatus.BAD_REQUEST, "invalid address")
         if parts.path == "/socket":
             return self._socket_refusal(connection, request, reached)
         if parts.path in self._files:
@@ -191,12 +191,12 @@ class Server:
             return _Answer(HTTPStatus.OK, file.kind, file.body, _NONE)
         if parts.path.startswith("/saved/"):
             return await self._saved(connection, parts.path.removeprefix("/saved/"), query)
-        return _refusal(HTTPStatus.NOT_FOUND, "nothing here")
+        return _refusal(HTTPStatus.NOT_FOUND, "not found")
 
     def _socket_refusal(self, connection: ServerConnection, request: Request, reached: str | None) -> "_Answer | None":
         origins = self.hosts.origins(self.port, reached)
         if request.headers.get_all("Origin") not in [[origin] for origin in origins]:
-            return _refusal(HTTPStatus.FORBIDDEN, "not this server's page")
+            return _refusal(HTTPStatus.FORBIDDEN, "the request does not come from this server's page")
         if len({*connection.server.connections} - self._proved) >= _MOST_UNPROVED:
             return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are being opened")
         return None
@@ -206,12 +206,12 @@ class Server:
         if len(self._downloads) >= _MOST_DOWNLOADS:
             return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many downloads at once; try again when one has ended")
         if not self.workspace.saves.redeem(query.get("ticket", [""])[0], name):
-            return _refusal(HTTPStatus.FORBIDDEN, "not a ticket for this file, or one that was used")
+            return _refusal(HTTPStatus.FORBIDDEN, "the ticket is invalid or already used")
         self._downloads.add(connection)
         body = await self.workspace.files.run(self.workspace.saves.read, name)
         if body is None:
             self._downloads.discard(connection)
-            return _refusal(HTTPStatus.NOT_FOUND, "nothing here")
+            return _refusal(HTTPStatus.NOT_FOUND, "not found")
         download = {"Content-Disposition": f'attachment; filename="{name}"'}
         return _Answer(HTTPStatus.OK, "application/octet-stream", body, download)
 
@@ -234,7 +234,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a request is answered with."""
+    """The answer to a request."""
 
     status: HTTPStatus
     kind: str
@@ -247,13 +247,13 @@ def _refusal(status: HTTPStatus, why: str, headers: Mapping[str, str] = _NONE) -
 
 
 def _own_address(connection: ServerConnection) -> str | None:
-    """Return the address of this machine at which a request has come."""
+    """Return the address of this machine at which a request arrived."""
     local = connection.local_address
     return str(local[0]) if isinstance(local, tuple) else None
 
 
 def run(server: Server, opened: Callable[[str], object], on_signal: Callable[[Callable[[], Any]], None]) -> None:
-    """Serve in this thread until a signal comes, of which `on_signal` is to call what it is given."""
+    """Serve in this thread until a signal arrives. `on_signal` registers the function to call then."""
 
     async def main() -> None:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()

@@ -1,4 +1,4 @@
-"""The files of the page: those in the static folder, read once, and nothing else."""
+"""The files of the page: only those in the static folder, read once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class StaticFile:
 
 
 def static_files(folder: Path = _FOLDER) -> Mapping[str, StaticFile]:
-    """Return the files of a folder and its folders by their paths in addresses; `/` is the index.
+    """Return the files of a folder and its subfolders by URL path; `/` is the index.
 
-    Only those of known types are among them, and no links.
+    Only files of known types are included, and no links.
     """
     found: dict[str, StaticFile] = {}
     for path in sorted(folder.rglob("*")):

@@ -1,4 +1,4 @@
-"""What devices of the explorer are to compute: views, by pieces."""
+"""The tasks of the explorer's devices: views, computed in pieces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedTask:
-    """What a device has made of a task's job: how fast it may be, and how many orbits fill it."""
+    """A task's job as resolved by a device, with the device's expected speed and the number of orbits that fill it."""
 
     job: Job
     spec: str
@@ -26,7 +26,7 @@ class ResolvedTask:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A block of a task at a level, counted from the view's first pixel at that level."""
+    """A block of a task at a level. It is counted from the view's first pixel at that level."""
 
     level: int
     block: Block
@@ -36,22 +36,22 @@ class ViewTask(Protocol):
     """A view that devices compute."""
 
     def order(self) -> Mapping[str, Any]:
-        """Return what a worker is told of it: its job, its pane, its generation and its levels."""
+        """Return the message for a worker: its job, its pane, its generation and its levels."""
 
     def resolved(self, slot: "DeviceSlot", facts: ResolvedTask) -> None:
-        """Take note of the job as a device has resolved it."""
+        """Note the job as resolved by a device."""
 
     def waiting(self, iterations: int) -> None:
-        """Take note that so many iterations of its reference are done."""
+        """Note the number of iterations of its reference that are done."""
 
     def next(self, slot: "DeviceSlot") -> Piece | None:
-        """Return what a device is to compute next; None where there is nothing for it."""
+        """Return the next piece for a device, or None if there is nothing for it."""
 
     def done(self, slot: "DeviceSlot", piece: Piece, frames: memoryview, seconds: float, iterations: int) -> None:
-        """Take the frames of a piece, and what it took; raises WireError where they cannot be right."""
+        """Take the frames of a piece, with its time and iterations. Raises WireError if they are invalid."""
 
     def returned(self, piece: Piece) -> None:
-        """Take a piece back that a device has not computed."""
+        """Take back a piece that a device has not computed."""
 
     def refused(self, slot: "DeviceSlot", why: str) -> None:
-        """Take note that a device cannot do it."""
+        """Note that a device cannot do the task."""

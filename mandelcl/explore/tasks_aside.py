@@ -1,4 +1,4 @@
-"""What takes a process of its own for a while: a picture to save, a search. It can be stopped, and may die alone."""
+"""Tasks in separate processes, such as saving a picture or searching. They can be stopped, and may crash alone."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +12,9 @@ from mandelcl.explore.loop_queue import LoopQueue
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 
-_STOP_S = 1.5  # for what a task keeps of its work, once it is told to stop
-_TIDY_S = 10.0  # for it to end then; it waits for a busy machine alone
-_END_S = 2.0  # and where the server ends
+_STOP_S = 1.5  # for a task to save its work, after it is told to stop
+_TIDY_S = 10.0  # for it to end after that; only a busy machine needs this long
+_END_S = 2.0  # the same, when the server ends
 _LOOK_S = 0.01
 _SHOW_S = 0.1
 
@@ -24,10 +24,10 @@ _running: dict[WorkerProcess, asyncio.AbstractEventLoop] = {}
 
 
 async def run_aside(role: str, order: Head, show: Callable[[Head], None], answer_bytes: int = 0) -> tuple[Head, bytes]:
-    """Return the answer of a process in a role to an order, and the bytes behind it.
+    """Send an order to a new process in a role. Return its answer, and the bytes that follow.
 
-    `show` is called with what it says before. Raises MandelclError with its reason if it has no answer. Where the task
-    that waits for it is cancelled, it is told to stop, and has ended, without drafts, once this returns.
+    `show` is called with earlier messages. Raises MandelclError with the process's reason if there is no answer. If the
+    waiting task is cancelled, the process is told to stop, and has ended without tempfiles when this returns.
     """
     heard: asyncio.Queue[WorkerMessage] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -43,7 +43,7 @@ async def run_aside(role: str, order: Head, show: Callable[[Head], None], answer
                 async with asyncio.timeout(_STOP_S):
                     await _answer(heard, lambda _head: None)
             worker.dismiss()
-            await _ended([worker], _TIDY_S)  # so that nothing is in use any more, and it is known what is kept
+            await _ended([worker], _TIDY_S)  # so that no file is in use, and it is known what was saved
             raise
     finally:
         _running.pop(worker, None)
@@ -52,7 +52,7 @@ async def run_aside(role: str, order: Head, show: Callable[[Head], None], answer
 
 
 async def end_all() -> None:
-    """End all tasks of this event loop; they leave no drafts."""
+    """End all tasks of this event loop. They leave no tempfiles."""
     workers = [worker for worker, loop in _running.items() if loop is asyncio.get_running_loop()]
     for worker in workers:
         worker.dismiss()
@@ -62,7 +62,7 @@ async def end_all() -> None:
 
 
 async def _ended(workers: Sequence[WorkerProcess], seconds: float) -> None:
-    """Wait until processes have ended, for so many seconds at most."""
+    """Wait until processes have ended, with a timeout in seconds."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while any(worker.running for worker in workers):
@@ -70,7 +70,7 @@ async def _ended(workers: Sequence[WorkerProcess], seconds: float) -> None:
 
 
 def _end(worker: WorkerProcess) -> None:
-    """End a process that has been dismissed; it gets time to remove its drafts."""
+    """End a dismissed process, after giving it time to remove its tempfiles."""
     worker.wait(_TIDY_S)
     worker.end()
 
@@ -89,7 +89,7 @@ async def _answer(heard: "asyncio.Queue[WorkerMessage]", show: Callable[[Head], 
 
 
 class Stopped:
-    """The token of a task: set once its parent has said so."""
+    """The cancel token of a task: set when its parent says so."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel, self._set = channel, False
@@ -101,7 +101,7 @@ class Stopped:
 
 
 def serve(channel: Channel, work: Callable[[Head, Callable[[Head], None], Stopped], tuple[Head, Any]]) -> None:
-    """Do one task in a worker process, and show how far it is ten times a second at most."""
+    """Do one task in a worker process, and report its progress at most ten times per second."""
     import time
 
     order, _ = channel.receive()

@@ -1,4 +1,4 @@
-"""Small pictures of places and bookmarks, drawn behind all else and kept in the cache (the role `thumbnails`)."""
+"""Thumbnails of locations and bookmarks, drawn with the lowest priority and cached (the role `thumbnails`)."""
 
 import base64
 import hashlib
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 _SIZE = 160, 90
 _KIND = "thumbnails"
-_VERSION = 1  # of the pictures for equal jobs and colours
+_VERSION = 1  # changes when the pictures of equal jobs and colours change
 
 Picture: TypeAlias = tuple[str, str]  # a job and a colouring, as JSON
-_Thumbnail: TypeAlias = tuple[str, Picture, bytes | None]  # its name, what it shows, and its PNG where there is one
+_Thumbnail: TypeAlias = tuple[str, Picture, bytes | None]  # its name, its job and colouring, and its PNG or None
 
 
 def show(client: "Client", message: Message) -> None:
-    """Send the thumbnails of places and bookmarks, first those that are in the cache."""
+    """Send the thumbnails of locations and bookmarks, cached ones first."""
     names = message.get("names", list(LOCATIONS))
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InvalidInputError("names must be a list of texts")
@@ -42,7 +42,7 @@ def show(client: "Client", message: Message) -> None:
         workspace = client.workspace
         left = _send(client, await workspace.files.run(_wanted, workspace.bookmarks, names))
         if left:
-            async with workspace.drawing:  # others may have been drawn meanwhile
+            async with workspace.drawing:  # another page may have drawn some meanwhile
                 left = _send(client, await workspace.files.run(_looked_up, left))
                 if left:
                     pictures = [[name, *picture] for name, picture in left.items()]
@@ -52,21 +52,21 @@ def show(client: "Client", message: Message) -> None:
 
 
 def _wanted(bookmarks: Bookmarks, names: Sequence[str]) -> list[_Thumbnail]:
-    """Return the thumbnails of some names."""
+    """Return the thumbnails for some names."""
     try:
         marked = {one.name: (one.job, one.colouring) for one in bookmarks.all() if one.name in names}
-    except FileError:  # the page has been told with the welcome
+    except FileError:  # the welcome message has reported this
         marked = {}
     return _looked_up({name: _of_place(LOCATIONS[name]) for name in names if name in LOCATIONS} | marked)
 
 
 def _looked_up(pictures: Mapping[str, Picture]) -> list[_Thumbnail]:
-    """Return thumbnails with their PNGs, as far as the cache has these."""
+    """Return thumbnails with their PNGs if they are cached."""
     return [(name, picture, cache.read(_KIND, _key(picture))) for name, picture in pictures.items()]
 
 
 def _send(client: "Client", thumbnails: Iterable[_Thumbnail]) -> dict[str, Picture]:
-    """Send the thumbnails that there are, and return what the others show."""
+    """Send the available thumbnails, and return the pictures of the others."""
     left = {}
     for name, picture, png in thumbnails:
         if png is None:
@@ -77,7 +77,7 @@ def _send(client: "Client", thumbnails: Iterable[_Thumbnail]) -> dict[str, Pictu
 
 
 def _of_place(place: Location) -> Picture:
-    """Return a place's job and colouring as JSON."""
+    """Return a location's job and colouring as JSON."""
     colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
     return Job(place.view(*_SIZE), place.iterations).to_json(), colouring.to_json()
 
@@ -87,7 +87,7 @@ def _key(picture: Picture) -> str:
 
 
 def serve(channel: Channel) -> None:
-    """Draw thumbnails one by one, in a process that others go before."""
+    """Draw thumbnails one by one, in a low-priority process."""
     order, _ = channel.receive()
     give_way(19)
     from mandelcl.rendering.session import Session
@@ -97,7 +97,7 @@ def serve(channel: Channel) -> None:
             picture: Picture = (texts[0], texts[1])
             if channel.pending() is not None:
                 raise MandelclError("stopped")
-            with suppress(MandelclError):  # a bookmark may be beyond what the devices here can do
+            with suppress(MandelclError):  # the devices here may be unable to draw a bookmark
                 png = _drawn(*picture, session)
                 cache.write(_KIND, _key(picture), png)
                 channel.send({"say": "thumbnail", "name": name, "png": base64.b64encode(png).decode()})
@@ -105,7 +105,7 @@ def serve(channel: Channel) -> None:
 
 
 def _drawn(job_text: str, colouring_text: str, session: "Session") -> bytes:
-    """Return the PNG of a job in the size of thumbnails."""
+    """Return a job's thumbnail as PNG."""
     from PIL import Image
 
     from mandelcl.explore.places import resized

@@ -1,7 +1,7 @@
-"""Files that a page sends, of which the job is read: pictures and fields that mandelcl wrote.
+"""Files that a page sends: pictures and fields of mandelcl, whose jobs are read.
 
-Anybody may have made them, and they are decoded by libraries of others: a process of its own reads each (the role
-`open`). It may take long or die, and the server goes on.
+Their contents are untrusted and are decoded by third-party libraries. So a separate process reads each (the role
+`open`). It may take long or crash without affecting the server.
 """
 
 import asyncio
@@ -30,27 +30,27 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 28
 _MOST_UPLOADS = 2
 _ROLE = "open"
-_LONGEST_S = 120.0  # to read a file
+_LONGEST_S = 120.0  # time limit for reading a file
 _LOOK_S = 0.1
 
 
 class Upload:
-    """A file on its way; once it is there, its job is read and said."""
+    """A file being uploaded. When it is complete, its job is read and sent to the page."""
 
     def __init__(self, client: "Client", number: int, name: str, size: int) -> None:
         self._client, self._number, self._name, self._left = client, number, name, size
         try:
-            # Unbuffered: what cannot be written is known at once, and closing the file writes nothing.
+            # Unbuffered, so that errors of writing appear at once, and closing the file writes nothing.
             self._file: Any = tempfile.NamedTemporaryFile(prefix="mandelcl-", delete=False, buffering=0)  # noqa: SIM115
         except OSError as error:
             raise self._unkept(error) from error
 
     def piece(self, data: bytes) -> None:
-        """Take the next piece; raises InvalidInputError for more than was announced, or than can be written."""
+        """Take the next piece. Raises InvalidInputError if there is more than announced, or if it cannot be written."""
         self._left -= len(data)
         if self._left < 0:
             self.close()
-            raise InvalidInputError("more of the file than was announced")
+            raise InvalidInputError("the file is larger than announced")
         try:
             rest = memoryview(data)
             while rest:
@@ -63,14 +63,14 @@ class Upload:
             self._client.begin_request(self._number, self._read)
 
     def close(self) -> None:
-        """Forget the file."""
+        """Discard the file."""
         self._client.uploads.pop(self._number, None)
         self._file.close()
         with suppress(OSError):
             Path(self._file.name).unlink()
 
     def _unkept(self, error: OSError) -> InvalidInputError:
-        return InvalidInputError(f"the server cannot keep {self._name} while it is read: {error.strerror or error}")
+        return InvalidInputError(f"the server cannot store {self._name} for reading: {error.strerror or error}")
 
     async def _read(self) -> None:
         try:
@@ -87,7 +87,7 @@ class Upload:
 
 
 def serve(channel: Channel) -> None:
-    """Read one file, in a process of its own, which ends at once when it is told to stop."""
+    """Read one file, in a separate process that ends at once when told to stop."""
     serve_errand(channel, _answer)
 
 
@@ -97,7 +97,7 @@ def _answer(order: Head, _show: Callable[[Head], None], cancel: Stopped) -> tupl
     def watch() -> None:
         while not read.is_set():
             if cancel.is_set():
-                os._exit(0)  # it has no drafts, and a decoder cannot be interrupted
+                os._exit(0)  # there are no tempfiles, and a decoder cannot be interrupted
             time.sleep(_LOOK_S)
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -116,7 +116,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def begin(client: "Client", message: Message) -> None:
-    """Take the pieces of a file from here on."""
+    """Begin to receive a file."""
     number = messages.number_id(message)
     size = messages.whole(message, "size", MOST_BYTES, 1)
     name = quoted(messages.text(message, "name"))

@@ -1,4 +1,4 @@
-"""A view on its way to a page: resolved by its devices, coarse pixels first, then all of them, nearest first."""
+"""A view for a page: resolved by its devices, then computed, coarse pixels first, then all, nearest first."""
 
 import asyncio
 import hashlib
@@ -24,23 +24,23 @@ _SHOW_S = 0.1
 
 
 class Outbox(Protocol):
-    """The way to a page."""
+    """The queue of messages to a page."""
 
     def say(self, message: Mapping[str, Any]) -> None:
         """Send a message."""
 
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
-        """Send a frame, unless the pane has a newer generation by then."""
+        """Send a frame, unless the pane has got a newer generation in the meantime."""
 
     def then(self, pane: int, generation: int, call: Callable[[], object]) -> None:
-        """Call once what was to be sent before has left; never where the page is gone, or has a newer generation."""
+        """Make a call after earlier messages have been sent; never if the page is gone or has a newer generation."""
 
 
 class Viewing:
-    """A view that a page wants (a `Task`), from its job to the last pixel.
+    """A view that a page requests (a `ViewTask`), from its job to the last pixel.
 
-    `before` is the pane's view before it: where the two share lattice and key, what that has computed serves this one.
-    `key` is empty until the job is resolved, and `complete` says whether all pixels are there.
+    `before` is the pane's previous view. If both have the same lattice and key, its pixels are reused. `key` is empty
+    until the job is resolved. `complete` says whether all pixels are there.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Viewing:
         self._slots: list[DeviceSlot] = []
         self._outbox, self._aside = outbox, aside
         self._summing: asyncio.Task[None] | None = None
-        # Of those before it, the one that has pixels: others were overtaken.
+        # The last earlier view that has pixels; others were superseded.
         self._before: Viewing | None = before if before is None or before.key else before._before
         self._facts: dict[DeviceSlot, ResolvedTask] = {}
         self._reasons: list[str] = []
@@ -73,12 +73,12 @@ class Viewing:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether it is complete, failed or ended."""
         return self.complete or self._ended
 
     @property
     def address(self) -> FrameAddress:
-        """To whom its finest pixels belong."""
+        """The address of its finest pixels."""
         return FrameAddress(self.wanted.pane, self.wanted.generation, FINE)
 
     @property
@@ -87,50 +87,50 @@ class Viewing:
         return self.wanted.whole
 
     def begin(self, device_slots: Sequence[DeviceSlot]) -> None:
-        """Have devices settle the job."""
+        """Begin to resolve the job on devices."""
         if not self._ended:
             self._slots = list(device_slots)
             self._settle()
 
     def fail(self, why: str) -> None:
-        """Tell the page that there will be no picture."""
+        """Report to the page that there will be no picture."""
         if not self._ended:
             self._say("failed", why=why)
             self._ended = True
             self._answered.set()
 
     def end(self) -> None:
-        """Have nothing more computed; what there is stays."""
+        """Stop computing. Pixels that are done stay."""
         self._ended = True
         self._answered.set()
         for slot in self._slots:
             slot.end_task(self)
 
     async def answered(self) -> None:
-        """Wait until the job is resolved, or until it is known that it never will be."""
+        """Wait until the job is resolved or has failed."""
         await self._answered.wait()
 
     def turn_to(self, near: tuple[float, float]) -> None:
-        """Compute what is near a pixel first from now on."""
+        """From now on, compute pixels near this one first."""
         self._near = near
         if self._plan is not None:
             self._plan.turn_to(near)
 
     def order(self) -> Mapping[str, Any]:
-        """Return what a worker is told of it."""
+        """Return the message for a worker."""
         levels = [[level, [block.x, block.y, block.width, block.height]] for level, block in self._wholes.items()]
         wanted = self.wanted
         return {"job": self.job.to_json(), "pane": wanted.pane, "generation": wanted.generation, "levels": levels}
 
     def resolved(self, slot: DeviceSlot, facts: ResolvedTask) -> None:
-        """Take note of the job as a device has resolved it; with the last one, begin."""
+        """Note the job as resolved by a device. After the last device, begin."""
         if slot in self._facts and self.key:
-            return  # its process was started again
+            return  # its process was restarted
         self._facts[slot] = facts
         self._when_all_have_answered()
 
     def refused(self, slot: DeviceSlot, why: str) -> None:
-        """Do without a device; without any there is no picture."""
+        """Continue without a device. If none is left, there is no picture."""
         if slot in self._slots:
             self._slots.remove(slot)
         self._facts.pop(slot, None)
@@ -143,22 +143,22 @@ class Viewing:
             self._say("problem", line=why)
 
     def waiting(self, iterations: int) -> None:
-        """Show how many iterations of the reference are done."""
+        """Report how many iterations of the reference are done."""
         self._say("progress", level=COARSE, done=0, pixels=self.whole.pixels, reference=iterations)
 
     def next(self, slot: DeviceSlot) -> Piece | None:
-        """Return what a device is to compute next."""
+        """Return the next piece for a device."""
         if self._plan is None or self._ended or slot not in self._facts:
             return None
         return self._plan.next()
 
     def returned(self, piece: Piece) -> None:
-        """Take a piece back that a device has not computed: it comes first."""
+        """Take back a piece that a device has not computed. It comes next."""
         if self._plan is not None:
             self._plan.returned(piece)
 
     def done(self, _slot: DeviceSlot, piece: Piece, frames: memoryview, seconds: float, iterations: int) -> None:
-        """Pass the frames of a piece on."""
+        """Pass on the frames of a piece."""
         assert self._plan is not None
         block = self._plan.anchored(piece)
         try:
@@ -212,7 +212,7 @@ class Viewing:
         )
         self._take_over()
         missing = rectangles.missing(self.whole, [part.block for part in self.parts])
-        most = BLOCK_BYTES // pixel_bytes(job.planes) // 2  # about as large as they should be is how pieces are cut
+        most = BLOCK_BYTES // pixel_bytes(job.planes) // 2  # half, since pieces are only cut to about their target size
         self._plan = ViewPlan(self._wholes, missing, facts, self._near, most)
         if not missing:
             self._finish()
@@ -220,13 +220,13 @@ class Viewing:
             slot.fill()
 
     def _take_over(self) -> None:
-        """Take what the view before has of this one's pixels, and send what the page lacks of it."""
+        """Take over this view's pixels from the previous view, and send those that the page lacks."""
         before, self._before = self._before, None
         if before is None or before.key != self.key or not _same_lattice(before.job, self.job):
             return
         had = self.wanted.have if self.wanted.key == self.key else ()
         left, before.parts = before.parts[::-1], []
-        while left:  # each is copied: the memory of those that were should come back meanwhile
+        while left:  # each part is copied, so free the original's memory on the way
             part = left.pop()
             if rectangles.overlap(self.whole, part.block) is None:
                 continue
@@ -253,7 +253,7 @@ class Viewing:
         for slot in self._slots:
             slot.end_task(self)
         self.complete = True
-        # Pixels first: on few cores summing them up would hold them up.
+        # Pixels first: with few cores, the summary would delay them.
         self._outbox.then(self.wanted.pane, self.wanted.generation, self._sum_up)
 
     def _sum_up(self) -> None:
@@ -277,14 +277,14 @@ class Viewing:
 
 
 def key_of(job: Job) -> str:
-    """Return what decides the bits of a pixel of a resolved job beside its place in the lattice, as a short text."""
+    """Return a short text that identifies everything, besides the lattice, that determines a resolved job's pixels."""
     values = json.loads(job.to_json())
     del values["view"]
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def agreed(jobs: Sequence[Job]) -> Job:
-    """Return what devices that have resolved a job differently can all be asked to do."""
+    """Return a job that all devices can do, after they have resolved it differently."""
     first = jobs[0]
     if any(job.rounding == "separate" for job in jobs) and first.method == "direct":
         return replace(first, rounding="separate")

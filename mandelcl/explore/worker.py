@@ -1,7 +1,8 @@
-"""A device of the explorer in a process of its own, the role `explore`: views and blocks come in, frames go out.
+"""A device of the explorer in a separate process, the role `explore`: views and blocks come in, frames go out.
 
 The parent sends `start` once, then a `view` for each job, a `block` for each rectangle of it, and `drop` for a view
-that nobody wants any more. What runs for it ends within a launch. Blocks are counted from the view's first pixel.
+that
+is no longer wanted. Its work in flight ends within one launch. Blocks are counted from the view's first pixel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,9 +35,9 @@ from mandelcl.workers.channel import LAUNCHING, STARTING, Channel
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A view being computed: for whom, its levels' pixels, and the work on those where there was something to do.
+    """A view that is being computed: its address, its levels' pixels, and the work on the levels that have begun.
 
-    Where there is a `form`, the device makes it of the results.
+    If there is a `form`, the device makes this output from the results.
     """
 
     pane: int
@@ -48,7 +49,7 @@ class _View:
 
 
 class _Explorer:
-    """The devices that may serve, and what has been made on them."""
+    """The devices that may be used, and the programs built on them."""
 
     def __init__(self, channel: Channel, order: Head) -> None:
         self._channel = channel
@@ -64,7 +65,7 @@ class _Explorer:
         self._ahead = BuildPrefetcher()
 
     def run(self) -> None:
-        """Do what the parent says, for ever."""
+        """Handle the parent's messages, for ever."""
         while True:
             order = self._orders.next()
             view = order.view if isinstance(order, Order) else order["view"]
@@ -75,7 +76,7 @@ class _Explorer:
                 else:
                     self._begin(order)
             except CancelledError:
-                pass  # nobody waits for it
+                pass  # the view was dropped
             except MandelclError as error:
                 self._channel.send({"say": "refused", "view": view, "why": str(error)})
 
@@ -130,7 +131,7 @@ class _Explorer:
         return view.work[level]
 
     def _compute(self, first: Order) -> None:
-        """Compute a block, and those of the same view and level that have come."""
+        """Compute a block, and further blocks of the same view and level that have arrived."""
         view = self._views[first.view]
         try:
             work = self._work(view, first.level)
@@ -152,13 +153,13 @@ class _Explorer:
                 self._packer.send(head, order, address, work.job, results, view.form)
         except (CancelledError, MandelclError):
             with opencl_errors(work.device):
-                work.device.finish()  # nothing of it is to be written any more
+                work.device.finish()  # so that no kernel writes to its memory any more
             self._orders.give_back(blocks.under_way.values())
             raise
 
 
 def _view_of(lattice: Lattice, level: int, block: Sequence[int]) -> View:
-    """Return a block of a level of a lattice as a view; the block is counted from the anchor."""
+    """Return a block at a level of a lattice as a view. The block is counted from the anchor."""
     x, y, width, height = block
     a, b, c, d = (entry * (1 << level) for entry in lattice.matrix)
     return View(replace(lattice, matrix=(a, b, c, d), column=-x, row=-y), width, height)
@@ -167,5 +168,5 @@ def _view_of(lattice: Lattice, level: int, block: Sequence[int]) -> View:
 def serve(channel: Channel) -> None:
     """Serve until the parent closes the pipe."""
     order, _ = channel.receive()
-    give_way(5)  # the page and the server that wait for it come first
+    give_way(5)  # the waiting page and server have priority
     _Explorer(channel, order).run()

@@ -1,4 +1,4 @@
-"""What all pages share: the devices, the folder for saves, and what the command line asked for."""
+"""What all pages share: the devices, the folder for saves, and the options of the command line."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -18,16 +18,18 @@ from mandelcl.explore.saves import Saves
 from mandelcl.explore.tasks_aside import end_all
 from mandelcl.workers.supervised import RestartPolicy
 
-MOST_VIEW_BYTES = 1 << 31  # of all pages' views; while one takes over another's pixels, it has some of them twice
+MOST_VIEW_BYTES = (
+    1 << 31
+)  # of all pages' views; while a view takes over pixels of another, it briefly has some of them twice
 _WATCH_S = 0.5
-_IDLE_S = 300.0  # for which a device keeps its process that nobody uses; that of the command line stays
+_IDLE_S = 300.0  # after this, an unused device's process ends; the command line's devices keep theirs
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What the command line asks for: a job, its colours, devices, where saves go, and how much they may be.
+    """The options of the command line: a job, its colours, devices, and the folder and size limit of saves.
 
-    With `automatic` the iteration limit follows the view, from the job's own on.
+    With `automatic`, the iteration limit follows the view, beginning with the job's own.
 
     Raises InvalidInputError for a job that no page can show.
     """
@@ -45,11 +47,11 @@ class Start:
 
 
 class Page(Protocol):
-    """A page that is connected."""
+    """A connected page."""
 
     @property
     def view_bytes(self) -> int:
-        """The bytes of its views' pixels, once they are there."""
+        """The size in bytes of its views' pixels when they are complete."""
 
     def say(self, message: Mapping[str, Any]) -> None:
         """Send a message."""
@@ -62,19 +64,19 @@ class Workspace:
         self.start = start
         self.pages: set[Page] = set()
         self.files, self.computing = Aside(), Aside()
-        self.drawing = asyncio.Lock()  # of thumbnails: the pages' one after another
+        self.drawing = asyncio.Lock()  # thumbnails are drawn for one page at a time
         self.bookmarks = own_bookmarks()
         self.saves = Saves(start.folder)
         self.roster = DeviceList(self._show_devices)
-        self._slots: dict[str, DeviceSlot] = {}  # by SPEC in numbers
-        self._first: list[DeviceSlot] = []  # those of the command line
+        self._slots: dict[str, DeviceSlot] = {}  # by numeric SPEC
+        self._first: list[DeviceSlot] = []  # the command line's devices
         self._shown: list[Mapping[str, Any]] = []
         self._watch: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Start the processes of the command line's devices, before a page asks for them."""
+        """Start the processes of the command line's devices, before a page requests them."""
         self._watch = asyncio.create_task(self._watch_slots())
-        self.slot(self, (), self.start.job, self._warm, lambda _why: None)  # a page that comes is told why
+        self.slot(self, (), self.start.job, self._warm, lambda _why: None)  # the first page is told the reason
 
     async def close(self) -> None:
         """End all processes."""
@@ -95,9 +97,9 @@ class Workspace:
         take: Callable[[list[DeviceSlot]], object],
         refuse: Callable[[str], object],
     ) -> None:
-        """Call `take` with the slots of some devices, by default those of the command line, or `refuse` with a reason.
+        """Call `take` with the slots of some devices, by default the command line's, or `refuse` with a reason.
 
-        That may be later, where the devices are not known yet; what `who` has wished for before is forgotten.
+        The call may come later, if the devices are not known yet. It replaces an earlier request of `who`.
         """
         self.roster.forget(who)
         if specs := specs or self.start.devices:
@@ -106,17 +108,17 @@ class Workspace:
             take([self._slot("", job)])
 
     def leave(self, who: Hashable) -> None:
-        """Forget what somebody has wished for."""
+        """Cancel the pending request of `who`."""
         self.roster.forget(who)
 
     def _slot(self, spec: str, job: Job) -> DeviceSlot:
-        """Return the slot of a device, or of the fastest for each job, of which there is one each."""
+        """Return the slot of a device, or that of the fastest device for each job. There is one slot for each."""
         if spec not in self._slots:
             self._slots[spec] = DeviceSlot((spec,) if spec else (), job, self._tell, self.start.policy)
         return self._slots[spec]
 
     def require_room(self, more: int) -> None:
-        """Raise InvalidInputError where views of so many bytes more would be too many for all pages together."""
+        """Raise InvalidInputError if `more` bytes of views would exceed the limit for all pages together."""
         if more > 0 and sum(page.view_bytes for page in self.pages) + more > MOST_VIEW_BYTES:
             raise InvalidInputError(
                 f"the views of all pages would take more than {MOST_VIEW_BYTES >> 20} MiB; "
@@ -124,7 +126,7 @@ class Workspace:
             )
 
     def devices(self) -> Mapping[str, Any]:
-        """Return the message with the list of devices; they are tested once somebody has asked for it."""
+        """Return the message with the list of devices. They are tested after the first request for it."""
         self.roster.ask()
         self._shown = self.roster.lines(list(self._slots.values()))
         return {"say": "devices", "devices": self._shown}
@@ -152,7 +154,7 @@ class Workspace:
             self._show_devices()
 
     def _show_devices(self) -> None:
-        """Tell the pages what has changed of the devices, once somebody has asked for them."""
+        """Send changes of the devices to the pages, after the first request for the list."""
         lines = self.roster.lines(list(self._slots.values()))
         if self.roster.asked and lines != self._shown:
             self._shown = lines

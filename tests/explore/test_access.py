@@ -92,9 +92,9 @@ def test_token_file_accessible_to_others_is_not_used(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     path.unlink()
     _, line = kept_token(path)
-    assert "links are good until this server ends" in line
+    assert "links are only valid until this server ends" in line
     assert not path.exists()
-    assert "links are good" in kept_token(Path("/proc/mandelcl/explore-token"))[1]
+    assert "links are only valid" in kept_token(Path("/proc/mandelcl/explore-token"))[1]
 
 
 def test_port_is_the_default_or_the_next_free_one() -> None:
@@ -124,5 +124,5 @@ def test_link_is_parsed_to_its_view() -> None:
     ["", "http://127.0.0.1:27182/", "http://[", "#x", "#token=abc", "#re=<b>", "#re=1&' ;rm", "#zoom=1" + "0" * 65536],
 )
 def test_invalid_link_is_refused(link: str) -> None:
-    with pytest.raises(InvalidInputError, match="no link of the explorer"):
+    with pytest.raises(InvalidInputError, match="not a link of the explorer"):
         view_of(link)

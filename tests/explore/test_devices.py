@@ -81,10 +81,10 @@ def test_killed_worker_is_restarted(tmp_path: Path) -> None:
         os.kill(worker, posix.signal.SIGKILL)
         lost = page.wait_for("device-lost")
         assert "killed by SIGKILL" in lost["line"]
-        assert "started again" in lost["line"]
+        assert "restarting it" in lost["line"]
         again = page.view(HOME)
         assert again.sha256 == rest.sha256
-        assert again.of("device-back")["line"].endswith("works again")
+        assert again.of("device-back")["line"].endswith("is back")
         assert workers(server) != [worker]
 
 

@@ -107,7 +107,7 @@ def test_saved_file_can_be_downloaded(page: Page, server: Server) -> None:
         with pytest.raises(urllib.error.HTTPError, match="403"):  # used, for another file, used up by that, and none
             urllib.request.urlopen(f"http://{server.host}{wrong}")
     page.send("ticket", id=900, name="nothing.png")
-    assert "nothing of that name" in page.wait_for("problem")["line"]
+    assert "has that name" in page.wait_for("problem")["line"]
 
 
 @pytest.mark.parametrize("do", ["save", "copy"])
@@ -141,7 +141,7 @@ def test_stopped_save_is_resumed(page: Page, folder: Path) -> None:
     if (folder / stopped["name"]).exists():
         pytest.skip("this device has saved the picture before it can be stopped")
     page.send("save", id=501, resume=True, name="another.png")
-    assert "nothing of that name" in page.wait_for("problem")["line"]
+    assert "has that name" in page.wait_for("problem")["line"]
     page.send("save", id=502, resume=True, name=stopped["name"])
     going_on = page.wait_for("saving")
     assert (going_on["id"], going_on["name"]) == (502, stopped["name"])

@@ -46,7 +46,7 @@ def test_full_disk_is_reported_to_the_page(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("tempfile.NamedTemporaryFile", lambda **_options: Full(path))
     upload, client = begun(100)
     upload.piece(b"ab")
-    with pytest.raises(InvalidInputError, match=r"^the server cannot keep a\.png .*: No space left on device$"):
+    with pytest.raises(InvalidInputError, match=r"^the server cannot store a\.png .*: No space left on device$"):
         upload.piece(b"cdef")
     assert not client.uploads
     assert not path.exists()
@@ -57,7 +57,7 @@ def test_missing_temporary_folder_is_reported(monkeypatch: pytest.MonkeyPatch) -
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
 
     monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
-    with pytest.raises(InvalidInputError, match=r"^the server cannot keep a\.png while it is read: No usable"):
+    with pytest.raises(InvalidInputError, match=r"^the server cannot store a\.png for reading: No usable"):
         begun(5)
 
 

@@ -229,7 +229,7 @@ def test_killed_worker_is_reported_and_view_completes(browser: "Browser", tmp_pa
         explorer.says("killed by SIGKILL")
         explorer.page.keyboard.press("+")
         explorer.rests()
-        explorer.says("works again")
+        explorer.says("is back")
 
 
 @pytest.mark.usefixtures("usable")
@@ -239,7 +239,7 @@ def test_hung_worker_is_reported_and_view_completes(browser: "Browser", tmp_path
             os.kill(worker, posix.signal.SIGSTOP)
         explorer.page.keyboard.press("+")
         explorer.says("silent for 10 s")
-        explorer.says("works again")
+        explorer.says("is back")
         explorer.rests()
         assert _place(explorer)["zoom"] == "3.15"
 
