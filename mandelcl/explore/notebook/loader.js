@@ -1,7 +1,8 @@
-// What a notebook loads for the explorer. Before this stands `BUNDLE`: the page's modules, those that others import
-// first, as pairs of names and texts; its style sheet; and a digest of all that.
+// What a notebook loads for the explorer. `BUNDLE` stands before this: the page's modules in dependency order, as pairs
+// of
+// names and texts; its style sheet; and a digest of all of them.
 
-/** The addresses of the modules by name; they are made once, for all widgets on a page. */
+/** The URLs of the modules by name. They are made once for all widgets on a page. */
 function addresses() {
   const known = (globalThis[Symbol.for("mandelcl modules")] ??= new Map());
   if (!known.has(BUNDLE.digest)) {

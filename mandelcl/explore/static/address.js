@@ -1,4 +1,4 @@
-// A place as the part of an address behind #: decimals of any length, and what else decides the picture.
+// A location as the part of a URL after #: decimals of any length, and everything else that determines the picture.
 
 import { EFFECTS, changed, readEffect, writeEffect } from "./effects.js";
 import { readPalette, writePalette } from "./palette_text.js";
@@ -8,9 +8,9 @@ import { Place } from "./place.js";
 const COLOUR = /^[0-9a-fA-F]{6}$/;
 const WORD = /^[a-z0-9:+ /-]{1,80}$/;
 
-/** What an address says: {place, iterations, auto, colouring, formula, number} without what it leaves out.
+/** Parse the part after #: {place, iterations, auto, colouring, formula, number}, without what it leaves out.
  *
- * Throws RangeError, with a line for the user, where a part makes no sense.
+ * Throws RangeError, with a line for the user, for an invalid part.
  */
 export function readAddress(hash, home) {
   const given = new Map(
@@ -42,7 +42,7 @@ function readColouring(given) {
   if (given.has("transfer")) colouring.transfer = word(given.get("transfer"), "transfer");
   if (given.has("equalise")) colouring.equalise = float(given.get("equalise"), "strength of equalising");
   if (given.has("inside")) {
-    if (!COLOUR.test(given.get("inside"))) throw new RangeError("inside is six digits of a colour, like 402030");
+    if (!COLOUR.test(given.get("inside"))) throw new RangeError("inside must be a colour of six digits, like 402030");
     colouring.inside = `#${given.get("inside").toLowerCase()}`;
   }
   for (const name of Object.keys(EFFECTS)) {
@@ -59,7 +59,7 @@ function readFormula(given) {
   return formula;
 }
 
-/** The part of an address behind # for what is shown; what is as usual is left out. */
+/** The part of a URL after # for what is shown; default values are left out. */
 export function writeAddress({ place, iterations, auto, colouring, formula, number }) {
   const parts = { re: place.re.toText(), im: place.im.toText(), zoom: place.zoom.toShort(12) };
   if (!parse(parts.zoom).equals(place.zoom)) parts.zoom = place.zoom.toText();
@@ -89,7 +89,7 @@ function decode(value) {
   try {
     return decodeURIComponent(value);
   } catch {
-    throw new RangeError("the address is damaged behind a % sign");
+    throw new RangeError("the link is damaged after a % sign");
   }
 }
 
@@ -101,7 +101,7 @@ function whole(text) {
 
 function float(text, what) {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw new RangeError(`the ${what} is a number, not ${text.slice(0, 40)}`);
+  if (text.trim() === "" || !Number.isFinite(value)) throw new RangeError(`the ${what} must be a number, not ${text.slice(0, 40)}`);
   return value;
 }
 

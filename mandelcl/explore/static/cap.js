@@ -1,14 +1,14 @@
-// The automatic cap: three times the count that all but a two-hundredth of the escaping pixels stay below.
+// The automatic iteration limit: three times the 99.5th percentile of the escaping pixels' counts.
 
 import { NONE } from "./layer.js";
 
 const LEAST = 1000;
 const QUANTILE = 0.995;
 const FACTOR = 3;
-const FEW = 64; // fewer pixels outside say nothing
+const FEW = 64; // with fewer pixels outside, there is no suggestion
 const SAMPLES = 1 << 16;
 
-/** The cap for what layers show, rounded up to 1, 2 or 5 of a power of ten; null where they show too little. */
+/** The iteration limit for these layers, rounded up to 1, 2 or 5 times a power of ten; null if they show too little. */
 export function suggestedCap(layers, most = 4294967294) {
   const layer = layers.find(({ filled, level }) => filled && level > 0) ?? layers.find(({ filled }) => filled);
   if (!layer) return null;

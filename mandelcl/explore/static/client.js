@@ -1,4 +1,4 @@
-// What the page says to the server and hears from it: requests with answers, and listeners for the rest.
+// The page's messages to and from the server: requests with answers, and listeners for other messages.
 
 import { parseFrame, pieces } from "./frames.js";
 
@@ -8,7 +8,7 @@ export class Client {
   constructor(transport) {
     Object.assign(this, { transport, connected: false, welcome: null, next: 1 });
     this.waiting = new Map(); // id to {resolve, reject, onprogress}
-    this.listeners = new Map(); // what is said to functions
+    this.listeners = new Map(); // kind of message to its functions
     transport.onopen = () => this.emit("open", {});
     transport.onclose = (why) => this.lose(why);
     transport.ontext = (text) => this.hear(JSON.parse(text));
@@ -28,7 +28,7 @@ export class Client {
     this.transport.close();
   }
 
-  /** Call a function with each message of a kind; "open", "close", "refused" and "frame" are kinds, too. */
+  /** Call a function with each message of a kind. "open", "close", "refused" and "frame" are kinds, too. */
   on(kind, listener) {
     if (!this.listeners.has(kind)) this.listeners.set(kind, new Set());
     this.listeners.get(kind).add(listener);
@@ -39,17 +39,17 @@ export class Client {
     for (const listener of this.listeners.get(kind) ?? []) listener(message);
   }
 
-  /** Send a message; false while there is no connection. */
+  /** Send a message; return false without a connection. */
   tell(message) {
     return this.transport.send(JSON.stringify(message));
   }
 
-  /** Send a message that is answered; `answer.id` stops it. Rejects with the server's line where it says no. */
+  /** Send a request. `answer.id` stops it. The promise is rejected with the server's line if the server refuses. */
   ask(message, onprogress = () => {}) {
     const id = this.next++, most = this.welcome?.limits?.message ?? Infinity;
     const answer = new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, onprogress });
-      if (JSON.stringify(message).length > most) this.settle(id, "reject", new Error("that is more than the server takes at once"));
+      if (JSON.stringify(message).length > most) this.settle(id, "reject", new Error("the request is larger than the server accepts"));
       else if (this.tell({ ...message, id })) {
         if (message.do === "ping") this.transport.expect?.();
       } else this.settle(id, "reject", new Error("there is no connection to the server"));
@@ -62,7 +62,7 @@ export class Client {
     this.tell({ do: "stop", id: answer.id });
   }
 
-  /** Send a file; its job is the answer. */
+  /** Send a file. The answer is its job. */
   upload(name, bytes) {
     const answer = this.ask({ do: "open", name, size: bytes.length });
     for (const piece of pieces(answer.id, bytes)) this.transport.send(piece);

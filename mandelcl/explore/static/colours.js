@@ -1,4 +1,4 @@
-// The section of colours: palettes, cycle, offset, the colour of the set, and effects.
+// The colours panel: palettes, cycle, offset, the colour of the set, and effects.
 
 import { element, row } from "./dom.js";
 import { effectsPanel } from "./effects_panel.js";
@@ -9,18 +9,18 @@ export function colours(explorer) {
   const list = element("div", { class: "palettes", role: "radiogroup", "aria-label": "Palettes" });
   const change = (colouring) => explorer.show({ colouring }, "colour");
   const offset = element("input", {
-    type: "range", min: 0, max: 1, step: 0.001, "aria-label": "Offset in turns",
+    type: "range", min: 0, max: 1, step: 0.001, "aria-label": "Offset in cycles",
     oninput: () => change({ offset: Number(offset.value) }),
   });
   const own = element("input", { type: "checkbox", onchange: () => change({ cycle: own.checked ? transferOf(explorer.palette, explorer.state.colouring)[1] : null }) });
-  // Lengths are set by their logarithm: from a tenth of a count to a million.
+  // The slider sets the logarithm of the length: from a tenth of a count to a million.
   const cycle = element("input", {
     type: "range", min: -1, max: 6, step: 0.01, "aria-label": "Cycle in counts",
     oninput: () => change({ cycle: Number((10 ** Number(cycle.value)).toPrecision(4)) }),
   });
   const length = element("output", {});
-  const transfer = element("select", { "aria-label": "What turns the palette", onchange: () => change({ transfer: transfer.value || undefined, cycle: null }) },
-    [["", "as usual"], ["root4", "fourth root"], ["root2", "square root"], ["log", "logarithm"], ["linear", "count"]].map(([value, text]) => element("option", { value }, text)));
+  const transfer = element("select", { "aria-label": "What advances the palette", onchange: () => change({ transfer: transfer.value || undefined, cycle: null }) },
+    [["", "default"], ["root4", "fourth root"], ["root2", "square root"], ["log", "logarithm"], ["linear", "count"]].map(([value, text]) => element("option", { value }, text)));
   const equalise = element("input", {
     type: "range", min: 0, max: 1, step: 0.05, "aria-label": "Equalise", oninput: () => change({ equalise: Number(equalise.value) || undefined, knots: undefined }),
   });
@@ -50,9 +50,9 @@ export function colours(explorer) {
     usual.disabled = !colouring.inside;
   });
   const el = element(
-    "div", { class: "colours" }, list, row("Offset", offset), row("Turned by", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual),
+    "div", { class: "colours" }, list, row("Offset", offset), row("Transfer", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual),
     element("h3", {}, "Effects"), ...effectsPanel(explorer),
-    element("p", { class: "hint" }, "Keys 1 … 9 take a palette, Alt stores it there. [ ] shift the colours, , and . change the cycle."), keep,
+    element("p", { class: "hint" }, "Keys 1 … 9 choose a palette; with Alt they store the current one. [ and ] shift the colours, , and . change the cycle."), keep,
   );
   return { name: "colours", title: "Colours", icon: "colours", el };
 }

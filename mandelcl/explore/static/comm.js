@@ -1,9 +1,10 @@
-// The way to the kernel of a notebook: the comm of a widget's model. A transport, as transport.js says.
+// The connection to a notebook's kernel: the comm of a widget's model. A transport, as described in transport.js.
 //
-// A model has several views, and each is a page: every message names its own. The kernel hears nothing while a cell
-// runs, and acknowledges what it has heard; pixels are acknowledged to it, so that they do not pile up on a slow way.
+// A model has several views. Each is a page, and every message names its page. The kernel receives nothing while a cell
+// runs, and acknowledges what it has received. The page acknowledges pixels, so that they do not pile up on a slow
+// link.
 
-const BUSY_MS = 2500; // from a message to its acknowledgement; a kernel that takes longer is busy
+const BUSY_MS = 2500; // time limit for an acknowledgement; a kernel that takes longer is busy
 
 export class CommTransport {
   constructor(model) {

@@ -1,4 +1,4 @@
-// Two panes side by side, each with its own device or number: pixels whose counts differ are red, and counted.
+// Two panes side by side, each with its own device or number format. Pixels with different counts are red, and counted.
 
 import { compose } from "./compose.js";
 import { element, plain, row } from "./dom.js";
@@ -72,7 +72,7 @@ export function compare(explorer, shell) {
   const el = element(
     "div", {}, verdict, element("h3", {}, "Left"), row("Device", sides[0].device), row("Number", sides[0].number),
     element("h3", {}, "Right"), row("Device", sides[1].device), row("Number", sides[1].number),
-    element("p", { class: "hint" }, "Both show the same pixels. Red ones have another count on the right. `mandelcl compare` says the same of two files."),
+    element("p", { class: "hint" }, "Both panes show the same pixels. Red pixels have a different count on the right. `mandelcl compare` compares two files in the same way."),
   );
   return { name: "compare", title: "Compare", icon: "compare", key: "x", el, show: open, hide: close };
 }
@@ -83,7 +83,7 @@ function caption(explorer, { settled }) {
   return `${names.join(" + ")}, ${settled.number}${settled.method === "perturbation" ? " perturbation" : ` ${settled.rounding}`}`;
 }
 
-/** {differ, compared, marks}: how many of the pixels that both have differ, and RGBA with these in red. */
+/** {differ, compared, marks}: of the pixels that both have, how many differ; and RGBA with these in red. */
 function difference(left, right, sight) {
   const [one, other] = [left, right].map((pane) => compose([pane.layers.fine], sight, pane.layers.fine.cap).counts);
   const marks = new Uint8ClampedArray(4 * one.length);

@@ -1,5 +1,5 @@
-// What a view shows, pixel by pixel, from layers of which each has a part: on the processor, for exact pictures, for
-// pages without WebGL 2 and to compare.
+// What a view shows, pixel by pixel, from layers that each have a part of it. This runs on the processor: for exact
+// pictures, for pages without WebGL 2, and for comparisons.
 
 import { NONE } from "./layer.js";
 
@@ -17,7 +17,7 @@ export function compose(layers, view, cap) {
   return { counts, smooth, missing };
 }
 
-/** The same from one layer, row by row, where that has each pixel of the view as it is; else null. */
+/** The same from one layer, row by row, if its pixels are exactly the view's; otherwise null. */
 function cut(layer, view, cap) {
   const [width, height] = view.size, map = layer.mapFrom(view);
   if (map === null || map.a !== 1 || map.b !== 0 || layer.cap !== cap) return null;

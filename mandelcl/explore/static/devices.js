@@ -1,8 +1,8 @@
-// The section of devices: what the self-test says of each, how fast it is now, and which are used.
+// The devices panel: the self-test and the current rate of each device, and which devices are used.
 
 import { element } from "./dom.js";
 
-const STATES = { untested: "not tested yet", ready: "self-test passed", working: "working", refused: "self-test failed", lost: "its process has ended" };
+const STATES = { untested: "not tested yet", ready: "self-test passed", working: "working", refused: "self-test failed", lost: "its process has died" };
 
 export function devices(explorer) {
   const { client } = explorer;
@@ -11,7 +11,7 @@ export function devices(explorer) {
   let known = [];
   const chosen = () => [...list.querySelectorAll("input:checked")].map(({ value }) => value);
   const fill = () => {
-    if (known.length === 0) return list.replaceChildren("asking the devices …");
+    if (known.length === 0) return list.replaceChildren("listing the devices …");
     const used = new Set(explorer.state?.job.devices ?? []), working = new Set(explorer.panes[0]?.settled?.devices ?? []);
     list.replaceChildren(...known.map(({ spec, name, platform, type, state, why, giter_per_s: rate }) => element(
       "label", { class: `device ${state}`, "data-spec": spec },
@@ -39,9 +39,9 @@ export function devices(explorer) {
   const el = element(
     "div", {}, list,
     element("div", { class: "buttons" },
-      element("button", { type: "button", onclick: () => use([]) }, "The fastest"),
+      element("button", { type: "button", onclick: () => use([]) }, "Use the fastest"),
       element("button", { type: "button", onclick: () => use(usable()) }, "Use all")),
-    element("p", { class: "hint" }, "Each gives the same bits; several share the picture."),
+    element("p", { class: "hint" }, "All devices give the same bits. Several share the picture."),
   );
   return { name: "devices", title: "Devices", icon: "devices", key: "d", el, show: () => client.tell({ do: "devices" }) };
 }

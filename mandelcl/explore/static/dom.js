@@ -1,6 +1,6 @@
-// Small helps with the document.
+// Helpers for the document.
 
-/** An element with attributes and children; `on…` attributes are listeners, and true and false ones are switches. */
+/** An element with attributes and children; `on…` attributes are listeners; true and false ones are switches. */
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -12,7 +12,7 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** A button with a name for those who cannot see it, and a title for those who can. */
+/** A button with a name for screen readers and the same text as a tooltip. */
 export function button(label, name, onclick, attributes = {}) {
   return element("button", { type: "button", "aria-label": name, title: name, onclick, ...attributes }, label);
 }

@@ -1,6 +1,6 @@
-// A picture or a field of mandelcl that is dropped on the page is opened there.
+// Open pictures and fields of mandelcl that are dropped on the page.
 
-/** Take files that are dropped on `el`; returns a function that ends it. */
+/** Accept files dropped on `el`. Returns a function that stops this. */
 export function takeDrops(el, explorer) {
   const over = (event) => {
     event.preventDefault();
@@ -18,10 +18,10 @@ export function takeDrops(el, explorer) {
   return () => Object.entries(listeners).forEach(([kind, listener]) => el.removeEventListener(kind, listener));
 }
 
-/** Open a file's job: the server reads it. */
+/** Open the job of a file, which the server reads. */
 export async function open(file, explorer) {
   const most = explorer.client.welcome.limits.upload ?? Infinity;
-  if (file.size > most) return explorer.say(`${file.name} is larger than the server takes; try \`mandelcl explore --like\``, "warning");
+  if (file.size > most) return explorer.say(`${file.name} is larger than the server accepts; try \`mandelcl explore --like\``, "warning");
   try {
     explorer.open(await explorer.client.upload(file.name, new Uint8Array(await file.arrayBuffer())));
     explorer.say(`opened ${file.name}`);

@@ -1,9 +1,9 @@
-// Effects that may be laid over a palette's colours: their parts, as texts of an address and for WebGL.
+// Effects that can be laid over a palette's colours: their parameters, in links and for WebGL.
 
 const SHARE = { least: 0, most: 1, step: 0.01 };
 const COLOUR = { label: "colour", colour: true, usual: "#000000" };
 
-/** Each effect's parts, in the order of `Colouring`'s JSON; the bounds of a slider, and `bounds` of what it may be. */
+/** Each effect's parameters, in the order of `Colouring`'s JSON, with a slider's range and the valid `bounds`. */
 export const EFFECTS = {
   light: {
     title: "Light", planes: ["distance"],
@@ -31,43 +31,43 @@ export const EFFECTS = {
 };
 const COLOUR_DIGITS = /^[0-9a-fA-F]{6}$/;
 
-/** The planes that a colouring's effects look at. */
+/** The planes that a colouring's effects need. */
 export function planesOf({ effects }) {
   return [...new Set(Object.keys(effects ?? {}).flatMap((name) => EFFECTS[name]?.planes ?? []))];
 }
 
-/** A colouring's effects with one of them changed, or left out for null; undefined where none is left. */
+/** A colouring's effects with one of them changed, or removed if null; undefined if none is left. */
 export function changed({ effects }, name, values) {
   const { [name]: _, ...others } = effects ?? {};
   const all = values === null ? others : { ...others, [name]: values };
   return Object.keys(all).length > 0 ? all : undefined;
 }
 
-/** The values of an effect in an address; throws RangeError, with a line for the user, for what are none. */
+/** Parse an effect in a link. Throws RangeError, with a line for the user, for invalid values. */
 export function readEffect(name, text) {
   const { parts } = EFFECTS[name], given = text.split(",");
-  if (given.length > parts.length || given[0] === "") throw new RangeError(`${name} takes 1 to ${parts.length} values`);
+  if (given.length > parts.length || given[0] === "") throw new RangeError(`${name} needs 1 to ${parts.length} values`);
   return parts.map((part, k) => (given[k] === undefined ? part.usual : valueOf(part, given[k], name)));
 }
 
 function valueOf({ label, colour, bounds, whole }, text, name) {
   if (colour) {
-    if (!COLOUR_DIGITS.test(text)) throw new RangeError(`the colour of ${name} is six digits, like 402030`);
+    if (!COLOUR_DIGITS.test(text)) throw new RangeError(`the colour of ${name} must be six digits, like 402030`);
     return `#${text.toLowerCase()}`;
   }
   const value = Number(text), fits = text.trim() !== "" && Number.isFinite(value) && value >= bounds[0] && value <= bounds[1];
-  if (!fits || (whole && !Number.isInteger(value))) throw new RangeError(`${name}: ${text.slice(0, 40)} is no ${label}`);
+  if (!fits || (whole && !Number.isInteger(value))) throw new RangeError(`${name}: ${text.slice(0, 40)} is not a valid ${label}`);
   return value;
 }
 
-/** The text of an effect in an address. */
+/** The text of an effect in a link. */
 export function writeEffect(values) {
   return values.map((value) => (typeof value === "string" ? value.slice(1) : `${value}`)).join(",");
 }
 
-/** What effects_shader.js is given, {names, values}: the effects, and uniforms by name; null without effects.
+/** The arguments of effects_shader.js, {names, values}: the effects, and uniforms by name; null without effects.
  *
- * `degree` is that with which the formula's |z| grows, and `radius` the one at which the last z is kept.
+ * `degree` is the growth of |z| under the formula, and `radius` is the one at which the last z is kept.
  */
 export function uniformsOf({ effects }, degree, radius) {
   if (!effects) return null;
@@ -86,7 +86,7 @@ export function uniformsOf({ effects }, degree, radius) {
   return { names: Object.keys(effects).filter((name) => name in EFFECTS).sort(), values };
 }
 
-/** The light of a colour's channels (the transfer function of IEC 61966-2-1). */
+/** The linear light of a colour's channels (the transfer function of IEC 61966-2-1). */
 function lightOf(colour) {
   return [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
 }

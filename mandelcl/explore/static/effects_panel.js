@@ -1,4 +1,4 @@
-// The part of the colours' section with the effects: each can be switched on, and what it has be set.
+// The effects in the colours panel: each can be switched on and adjusted.
 
 import { element, row } from "./dom.js";
 import { EFFECTS, changed } from "./effects.js";
@@ -23,7 +23,7 @@ function group(explorer, name, { title, parts }) {
   const show = (effects) => {
     const given = effects?.[name];
     own.checked = Boolean(given);
-    // What a slider does not reach, from a file or an address, is kept until the slider is moved.
+    // A value outside a slider's range, from a file or a link, is kept until the slider is moved.
     if (given && given.some((value, k) => value !== values[k])) given.forEach((value, k) => (controls[k].value = value));
     if (given) values = given;
     for (const each of rows) each.hidden = !given;

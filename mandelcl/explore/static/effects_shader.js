@@ -1,7 +1,7 @@
-// Effects as WebGL draws them while anything moves: floats, where mandelcl/colour has doubles and rounds to bytes.
+// Effects in WebGL, while anything moves: in floats, where mandelcl/colour uses doubles and rounds to bytes.
 
 export const effectsUniforms = `
-uniform vec4 light;           /* where it comes from (x, y), its height, its strength */
+uniform vec4 light;           /* its direction (x, y), its height, its strength */
 uniform vec4 boundary;        /* its colour's light, and its width in pixels */
 uniform vec4 decomposition;   /* the colour's light, and the share that remains */
 uniform vec4 stripes;         /* the colour's light, and their strength */
@@ -18,7 +18,7 @@ vec3 encoded(vec3 value) {
   return mix(held * 12.92, 1.055 * pow(held, vec3(1.0 / 2.4)) - 0.055, greaterThan(held, vec3(0.0031308)));
 }
 
-/* The length of a pair and its direction, (0, 0) for none, without squares that no float holds. */
+/* The length of a pair and its direction, (0, 0) for none, without squares beyond a float's range. */
 vec3 direction(vec2 value) {
   float most = max(abs(value.x), abs(value.y));
   if (most == 0.0) return vec3(0.0);
@@ -40,7 +40,7 @@ float striped(vec2 last) {
 }
 `;
 
-/* What each does to a colour, in their order. */
+/* The code of each effect, in their order. */
 const EACH = {
   stripes: "if (has.y) own = mix(stripes.rgb, own, striped(last));",
   decomposition: "if (has.y && last.y < 0.0) own = mix(decomposition.rgb, own, decomposition.w);",
@@ -49,7 +49,7 @@ const EACH = {
   boundary: "if (has.x) own = mix(boundary.rgb, own, min(way.z / boundary.w, 1.0));",
 };
 
-/** The function `effects` with those of some names. */
+/** The shader function `effects` with these effects. */
 export function effectsFunctions(names) {
   const chosen = Object.keys(EACH).filter((name) => names.includes(name));
   return `${COMMON}${chosen.includes("stripes") ? STRIPED : ""}

@@ -1,4 +1,4 @@
-// The explorer: what is shown, where it goes, and who is told. Its transport and its address are given to it.
+// The explorer: what is shown, navigation, and events. Its transport and its address are passed in.
 
 import { Journey, Sight } from "./journey.js";
 import { Place, placeOf, rungBelow } from "./place.js";
@@ -7,14 +7,14 @@ import { readAddress, writeAddress } from "./address.js";
 import { PLAIN, recolour, withTable } from "./recolour.js";
 import { suggestedCap } from "./cap.js";
 
-const SHAPE = 1.4; // width by height, from which on a home is seen whole
-const REST_MS = 80; // without a gesture, after which pixels are asked for
-const MOST_MS = 250; // however long a gesture lasts
-const SETTLE_MS = 400; // after which a panned view gets an anchor of its own
+const SHAPE = 1.4; // width / height from which a home view is shown whole
+const REST_MS = 80; // without a gesture, before pixels are requested
+const MOST_MS = 250; // between requests, however long a gesture lasts
+const SETTLE_MS = 400; // before a panned view gets its own anchor
 const ARITHMETIC = ["number", "rounding", "method", "reference", "radius_squared"];
-const CHEAP_S = 1; // where all pixels took longer, they are kept as they are
-const MOST_BLIND = 500000; // the limit that a view is tried with where nothing of it escapes, ...
-const STEP = 8; // in steps of this
+const CHEAP_S = 1; // if all pixels took longer, they are kept unchanged
+const MOST_BLIND = 500000; // the highest limit tried if nothing escapes, ...
+const STEP = 8; // ... in steps of this factor
 const ADDRESS_MS = 400; // browsers refuse more than about a hundred changes in half a minute
 
 export class Explorer {
@@ -34,7 +34,7 @@ export class Explorer {
     for (const listener of [...(this.listeners.get(kind) ?? [])]) listener(value);
   }
 
-  /** Call a function with the next event of any of these kinds; returns a function that calls it off. */
+  /** Call a function with the next event of any of these kinds. Returns a function that cancels this. */
   once(kinds, act) {
     const end = () => {
       for (const kind of kinds) this.listeners.set(kind, this.listeners.get(kind).filter((listener) => listener !== run));
@@ -47,7 +47,7 @@ export class Explorer {
     return end;
   }
 
-  /** Begin with what the address says, or the server's command line. */
+  /** Begin with the view in the address, or that of the server's command line. */
   begin(welcome) {
     this.palettes = new Map(welcome.palettes.map((palette) => [palette.name, withTable(palette)]));
     this.formulas = new Map(welcome.formulas.map((formula) => [formula.name, formula]));
@@ -64,7 +64,7 @@ export class Explorer {
     else this.show({ sight: this.state.sight }, "");
   }
 
-  /** Show what the server has read: a file's job, a named place or what its command line asked for. */
+  /** Show a view from the server: a file's job, a named location, or the one of its command line. */
   open(opened, kind = "open") {
     const job = { number: "auto", ...pick(opened, ["iterations", "formula", ...ARITHMETIC]) };
     const colouring = opened.colouring ? { ...PLAIN, ...opened.colouring } : undefined;
@@ -72,34 +72,34 @@ export class Explorer {
     this.borrowed = kind !== "" || opened.method !== "auto";
   }
 
-  /** Whether the command line asked for no place. */
+  /** Whether the command line names no location. */
   startsAtHome(start) {
     const [re, im, zoom] = this.formulas.get("mandelbrot").home;
     const plain = start.formula?.name === "mandelbrot" && start.number === "auto" && start.iterations === this.state.job.iterations;
     return plain && placeOf(start).equals(Place.of({ re, im, zoom })) && start.colouring?.palette === this.state.colouring.palette;
   }
 
-  /** The centre and zoom that show all of a formula's set, on a narrow pane, too. */
+  /** The centre and zoom that show all of a formula's set, even on a narrow pane. */
   homeOf(name) {
     const [re, im, zoom] = this.formulas.get(name)?.home ?? ["0", "0", "1.25"];
     const shape = this.size[0] / this.size[1];
     return { re, im, zoom: shape >= SHAPE ? zoom : rungBelow(parse(zoom).times(Ratio.of(shape / SHAPE))).toText() };
   }
 
-  /** The address of what is shown. */
+  /** The link to what is shown. */
   get link() {
     const { sight, job, auto, colouring } = this.state;
     return writeAddress({ place: sight.settled(), ...job, auto, colouring });
   }
 
-  /** Go where an address says. */
+  /** Go to the view of a link. */
   follow(hash, kind = "link") {
     try {
       const given = readAddress(hash, this.homeOf(/formula=([^&]*)/.exec(hash)?.[1] ?? "mandelbrot"));
       const job = { number: "auto", formula: { name: "mandelbrot" }, ...pick(given, ["iterations", "formula", "number"]) };
       const colouring = given.colouring ? { ...PLAIN, ...given.colouring } : undefined;
       if (typeof colouring?.palette === "string" && !this.palettes.has(colouring.palette)) {
-        this.say(`there is no palette ${colouring.palette} here`, "warning");
+        this.say(`the link's palette ${colouring.palette} is unknown here`, "warning");
         delete colouring.palette;
       }
       const place = given.place ?? Place.of(this.homeOf(job.formula.name));
@@ -107,12 +107,12 @@ export class Explorer {
       this.show({ place, job, colouring, auto: given.auto ?? !known, kept: known }, kind);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.say(`the address makes no sense: ${error.message}`, "warning");
+      this.say(`the link is invalid: ${error.message}`, "warning");
       if (this.panes.every((pane) => pane.asked === null)) this.show({ sight: this.state.sight }, "");
     }
   }
 
-  /** Show another place, job or colouring, of which parts may be left out; `kind` names the gesture in the history. */
+  /** Show another location, job or colouring; each may be left out. `kind` names the gesture in the history. */
   show({ place, sight, job, auto, kept, colouring }, kind, from = null, wait = 0) {
     const next = sight ?? (place ? new Sight(place, this.size) : this.state.sight);
     if (kind !== "") this.leave(kind);
@@ -132,7 +132,7 @@ export class Explorer {
     this.note();
   }
 
-  /** The job without the arithmetic of a file that was opened, which is for its own view. */
+  /** The job without the arithmetic of an opened file, which only suits that file's view. */
   ownJob() {
     const { job } = this.state;
     const own = this.borrowed ? { ...pick(job, ["iterations", "formula", "devices"]), number: "auto" } : job;
@@ -140,12 +140,12 @@ export class Explorer {
     return own;
   }
 
-  /** Show another view while a gesture lasts, whose beginning has been noted. */
+  /** Show another view during a gesture whose start has been recorded. */
   glide(sight) {
     this.show({ sight }, "", null, REST_MS);
   }
 
-  /** Note where a gesture begins. */
+  /** Record where a gesture begins. */
   leave(kind) {
     if (kind !== "back" && kind !== "browser") this.journey.leave(this.link, kind, performance.now());
   }
@@ -156,7 +156,7 @@ export class Explorer {
     else this.follow(address, "back");
   }
 
-  /** Ask for pixels once gestures rest, or at least every so often. */
+  /** Request pixels when gestures pause, or at least at a fixed interval. */
   schedule(wait) {
     const now = performance.now();
     this.first ??= now;
@@ -174,7 +174,7 @@ export class Explorer {
     this.emit("asked");
   }
 
-  /** A pane has all its pixels: a panned view gets an anchor of its own, a settled one is a step of the browser. */
+  /** A pane is complete: a panned view gets its own anchor, and a settled one becomes a step in the history. */
   completed(pane) {
     if (this.state.auto && pane === this.panes[0] && this.raise(pane)) return;
     if (this.panes.some(({ state }) => state !== "complete" && state !== "resting")) return;
@@ -205,11 +205,11 @@ export class Explorer {
     this.emit("point", this.pointed);
   }
 
-  /** The automatic cap: never lower while zooming in. */
+  /** The automatic iteration limit: never lower while zooming in. */
   raise(pane, freely = false) {
     const { iterations } = this.state.job;
     const { sight, kept } = this.state;
-    if (!freely && kept?.equals(sight.place)) { // what a place or an address says of its own view holds there
+    if (!freely && kept?.equals(sight.place)) { // the limit from a location or a link holds for its own view
       this.capped = sight.place.zoom;
       return false;
     }
@@ -227,7 +227,7 @@ export class Explorer {
     return true;
   }
 
-  /** Write the address soon, or at once where a view has settled: what leaves a settled one is a step of the browser. */
+  /** Write the address soon, or at once for a settled view. Leaving a settled view is a step in the history. */
   note(settled = false) {
     clearTimeout(this.timers.note);
     if (!settled) this.timers.note = setTimeout(() => this.write(), ADDRESS_MS);
@@ -243,7 +243,7 @@ export class Explorer {
     this.stepped = false;
   }
 
-  /** Another size of the panes, in the pixels of the device. */
+  /** Resize the panes, in device pixels. */
   resize(size) {
     if (size[0] === this.size[0] && size[1] === this.size[1]) return;
     this.size = size;

@@ -1,4 +1,4 @@
-// Binary frames: pixels from the server, and pieces of a file to it.
+// Binary frames: pixels from the server, and pieces of files to it.
 
 const PIXELS = 0x314c434d; // the letters MCL1
 const UPLOAD = 0x554c434d; // the letters MCLU
@@ -8,7 +8,7 @@ const FOLLOWING = ["smooth", "distance", "last"]; // the planes that may follow 
 const WORDS = { smooth: ["smooth"], distance: ["distance_re", "distance_im"], last: ["last_re", "last_im"] };
 export const PIECE_BYTES = 49152;
 
-/** A rectangle of a level's pixels, {…, words}: 32 bits a pixel, by name; null for bytes that are none. */
+/** Parse a rectangle of a level's pixels, {…, words}: 32 bits per pixel, by name; null for invalid bytes. */
 export function parseFrame(buffer) {
   if (buffer.byteLength < HEADER_BYTES) return null;
   const header = new DataView(buffer, 0, HEADER_BYTES);
@@ -34,7 +34,7 @@ export function parseFrame(buffer) {
   return { ...frame, words: Object.fromEntries(words) };
 }
 
-/** The names of the words that planes have beside the counts, in the order in which they travel. */
+/** The names of the words of planes besides counts, in the order of transmission. */
 export function wordsOf(planes) {
   return FOLLOWING.filter((plane) => planes.includes(plane)).flatMap((plane) => WORDS[plane]);
 }

@@ -1,14 +1,14 @@
-// Pointer, wheel and touch on a pane, as pans, zooms, turns, boxes and taps in its own pixels.
+// Pointer, wheel and touch events on a pane, as pans, zooms, rotations, boxes and taps in its own pixels.
 
-const RUNG_PIXELS = 36; // of a wheel's turning; a notch of a mouse is about three rungs
-const RUNG_PINCH = 9; // the same where a touch pad reports a pinch as a wheel
+const RUNG_PIXELS = 36; // of wheel movement per rung; a notch of a mouse wheel is about three rungs
+const RUNG_PINCH = 9; // the same if a touch pad reports a pinch as a wheel
 const LINE_PIXELS = 20;
 const DRAG_PIXELS = 4; // less is a click
-const TURN_DEGREES = 6; // a twist of less is none
+const TURN_DEGREES = 6; // smaller twists are ignored
 
 /** Let gestures on an element drive `to`: {pan, zoom, pinch, turn, box, boxing, point, leave, begin, end, click}.
  *
- * Positions are in pixels of the canvas from its corner. Returns a function that ends it.
+ * Positions are in pixels from the corner of the canvas. Returns a function that stops this.
  */
 export function listen(el, to) {
   const pointers = new Map();

@@ -1,12 +1,12 @@
-// Drawing with WebGL 2: each layer is painted where its pixels have come or its colours change, and shown as it lies.
+// Drawing with WebGL 2: each layer is painted where pixels arrive or colours change, then drawn at its position.
 
 import { Paints } from "./gl_paints.js";
 import { link } from "./gl_programs.js";
 import { SHOW, VERTEX } from "./shaders.js";
 
-const GROUND = [0.055, 0.06, 0.075, 1]; // where nothing is known
+const GROUND = [0.055, 0.06, 0.075, 1]; // where no pixels are known
 
-/** Draws layers on a canvas; null where the browser has no WebGL 2. */
+/** A renderer of layers on a canvas; null if the browser lacks WebGL 2. */
 export function createRenderer(canvas) {
   const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false });
   return gl === null ? null : new Renderer(canvas, gl);
@@ -37,7 +37,7 @@ class Renderer {
     gl.clearColor(...GROUND);
   }
 
-  /** Draw a view of these layers, the first of them on top, in these colours: {turns, table, continuous, effects}. */
+  /** Draw a view of these layers, the first one on top, with this colouring: {turns, table, continuous, effects}. */
   draw(layers, view, cap, colouring) {
     const { gl } = this;
     if (this.lost || gl.isContextLost()) return;
@@ -69,7 +69,7 @@ class Renderer {
   }
 }
 
-/** The layers that a view shows, with their maps: none below one that has all of it. */
+/** The visible layers of a view, with their maps: none below a layer that covers all of it. */
 function visible(layers, view) {
   const shown = [];
   for (const layer of layers) {

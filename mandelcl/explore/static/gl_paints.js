@@ -1,16 +1,16 @@
-// The colours of layers, painted by WebGL 2 on textures of their own: of new pixels, or of all where colours change.
+// The colours of layers, painted by WebGL 2 on one texture per layer: new pixels, or all pixels if colours change.
 
 import { link, texture } from "./gl_programs.js";
 import { VERTEX, paint } from "./shaders.js";
 
-const CHORD_ROW = 128; // chords a row of their texture
+const CHORD_ROW = 128; // chords per row of their texture
 const TABLE_ROW = 256;
 
 export class Paints {
   constructor(gl) {
     Object.assign(this, { gl, colouring: null });
     this.layers = new Map(); // layer to {words, painted, target, colouring, cap}
-    this.programs = new Map(); // by what they paint
+    this.programs = new Map(); // by the features that they paint
     this.table = texture(gl, gl.TEXTURE_2D);
     this.chords = texture(gl, gl.TEXTURE_2D);
   }
@@ -20,7 +20,7 @@ export class Paints {
     return this.layers.get(layer).painted;
   }
 
-  /** Bring a layer's texture up to date, in colours where counts from `cap` on are inside. */
+  /** Update a layer's texture. Counts from `cap` on are inside. */
   bring(layer, cap, colouring) {
     const known = this.layers.get(layer);
     const own = known ?? this.begin(layer);
@@ -47,7 +47,7 @@ export class Paints {
     return own;
   }
 
-  /** Give the GPU what has changed of a layer: a slice for each of its words. */
+  /** Upload the changes of a layer to the GPU: a slice for each of its words. */
   upload(layer, { words }, changes) {
     const { gl } = this;
     gl.activeTexture(gl.TEXTURE2);
@@ -77,7 +77,7 @@ export class Paints {
     }
   }
 
-  /** Use the program for a colouring, with all that it says. */
+  /** Use the program for a colouring, and set its uniforms. */
   use({ turns, table, continuous, effects }) {
     const { gl } = this, rooted = turns.kind === "rooted";
     const kind = { rooted, fractions: continuous, effects: effects?.names ?? [] }, key = JSON.stringify(kind);
@@ -101,7 +101,7 @@ export class Paints {
     return program;
   }
 
-  /** Give back the textures of all other layers. */
+  /** Free the textures of all other layers. */
   keep(layers) {
     const { gl } = this;
     for (const [layer, { words, painted, target }] of this.layers) {

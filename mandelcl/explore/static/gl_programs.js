@@ -1,6 +1,6 @@
 // Programs and textures of WebGL 2.
 
-/** A program, {use, uniforms}: the latter are places by name. Throws Error where the driver refuses it. */
+/** A program, {use, uniforms}: uniform locations by name. Throws Error if the driver rejects it. */
 export function link(gl, vertex, fragment) {
   const program = gl.createProgram();
   for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
@@ -11,13 +11,13 @@ export function link(gl, vertex, fragment) {
   }
   gl.linkProgram(program);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
-    throw new Error(`the shader does not build: ${gl.getProgramInfoLog(program)}`);
+    throw new Error(`the shader cannot be built: ${gl.getProgramInfoLog(program)}`);
   }
   const uniforms = new Proxy({}, { get: (kept, name) => (kept[name] ??= gl.getUniformLocation(program, name)) });
   return { use: () => gl.useProgram(program), uniforms };
 }
 
-/** A texture, bound, of which single texels are read. */
+/** A bound texture whose single texels are read. */
 export function texture(gl, kind, wrap = gl.CLAMP_TO_EDGE) {
   const own = gl.createTexture();
   gl.bindTexture(kind, own);

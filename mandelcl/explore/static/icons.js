@@ -1,4 +1,4 @@
-// The pictures on the buttons: strokes in a square of 24.
+// The icons of the buttons: strokes in a square of 24 × 24.
 
 const STROKES = {
   home: "M4 11 12 4l8 7M6 10v10h12V10",
@@ -18,7 +18,7 @@ const STROKES = {
   keys: "M9 9a3 3 0 1 1 4.500 2.600c-1 .6-1.500 1.200-1.500 2.400M12 18h.01",
 };
 
-/** The picture of a tool. */
+/** The icon of a tool. */
 export function icon(name) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");

@@ -1,41 +1,41 @@
-// Gestures and keys, and what they do to the explorer.
+// Gestures and keys, and their effect on the explorer.
 
 import { listen } from "./gestures.js";
 import * as moves from "./moves.js";
 import { STEPS_TO_DOUBLE } from "./place.js";
 
-const PAN_PART = 8; // an arrow key pans by such a part of the height
+const PAN_PART = 8; // an arrow key pans by 1/8 of the height
 const TURN_DEGREES = 15;
 
-/** Keys and what they do, as the page's help lists them. */
+/** Gestures and keys with their effects, as listed in the page's help. */
 export const KEYS = [
   ["Drag, arrow keys", "pan (Shift: farther)"],
   ["Wheel, pinch, + and −", "zoom about the pointer"],
   ["Shift + drag", "zoom into a box"],
-  ["Alt + drag, twist, r and R", "turn"],
+  ["Alt + drag, twist, r and R", "rotate"],
   ["Double click", "zoom in (Shift: out)"],
-  ["Backspace", "back to where you were"],
+  ["Backspace", "go back"],
   ["Home", "the whole set"],
-  ["1 … 9", "a palette (Alt: store the one shown)"],
+  ["1 … 9", "choose a palette (Alt: store the current one)"],
   ["[ and ]", "shift the colours (Shift: more)"],
-  [", and .", "shorter and longer cycles of colours"],
-  ["i and I", "cap × 2, ÷ 2"],
-  ["a", "automatic cap"],
-  ["m", "to the minibrot in a box, or in the view"],
+  [", and .", "shorter and longer palette cycle"],
+  ["i and I", "iteration limit × 2, ÷ 2"],
+  ["a", "automatic iteration limit"],
+  ["m", "go to the minibrot in a box, or in the view"],
   ["j", "Julia set and orbit of the point under the pointer"],
-  ["k", "keep this place as a bookmark"],
+  ["k", "bookmark this location"],
   ["c and y", "copy the command, copy as Python"],
   ["l", "copy the link"],
   ["s", "save"],
   ["p", "places"],
   ["d", "devices"],
   ["x", "compare two devices or numbers"],
-  ["v", "what is shown, in full"],
-  ["h", "hide everything but the picture"],
-  ["?", "these keys"],
+  ["v", "details of what is shown"],
+  ["h", "hide everything except the picture"],
+  ["?", "list these keys"],
 ];
 
-/** Let the keys that `keys` hears and, on each pane, gestures drive the explorer; returns a function that ends it. */
+/** Let key events of `keys`, and gestures on each pane, drive the explorer. Returns a function that stops this. */
 export function attach(shell, explorer, keys) {
   const onkey = (event) => {
     if (!explorer.state || event.ctrlKey || event.metaKey || isField(event.target)) return;
@@ -75,7 +75,7 @@ function watch(pane, explorer) {
   });
 }
 
-/** The direction of a point from the middle of the canvas, in degrees clockwise. */
+/** The direction of a point from the canvas's centre, in degrees clockwise. */
 function angle([x, y], { size }) {
   return (Math.atan2(y - size[1] / 2, x - size[0] / 2) * 180) / Math.PI;
 }

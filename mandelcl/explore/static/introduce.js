@@ -1,12 +1,12 @@
-// How a page and its server come to know each other on a new socket, before anything else is said.
+// The handshake of a page and its server on a new socket, before any other message.
 
-/** What became of it: "welcome", or why not. */
+/** The result: "welcome", or the reason for a failure. */
 export const WELCOME = "welcome";
 export const UNKNOWN = "unknown"; // the server does not know the page's tokens
-export const FULL = "full"; // it has as many pages as it may
-export const STRANGER = "stranger"; // what has answered is no server that knows the page's token
+export const FULL = "full"; // the server has too many pages
+export const STRANGER = "stranger"; // the answering program does not know the page's token
 
-/** Say who the page is; `next()` returns the next text from the server, and `send(text)` sends one. */
+/** Do the handshake. `next()` returns the next text from the server, and `send(text)` sends one. */
 export async function introduce(tokens, next, send) {
   const hello = parsed(await next());
   if (hello.say !== "hello" || typeof hello.nonce !== "string") return STRANGER;

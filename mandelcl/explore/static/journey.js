@@ -1,13 +1,13 @@
-// Where the views of a page go: exact steps from place to place, and the way back.
+// Navigation: exact steps from view to view, and the history.
 
 import { Ratio, parse } from "./ratio.js";
 import { Place, climbed, rungBelow } from "./place.js";
 
 const MOST_ENTRIES = 10000;
-const DIGITS = 3; // of a zoom that a pinch or a box gives
-const BURST_MS = 400; // gestures of a kind, each within so long of the last, are undone together
+const DIGITS = 3; // of the zoom after a pinch or a box
+const BURST_MS = 400; // gestures of one kind that follow each other within this time are undone together
 
-/** A view on its way: its place, how far it is panned from there in whole pixels, and its size. */
+/** A view: its place, its offset from there in whole pixels, and its size. */
 export class Sight {
   constructor(place, size, origin = [0, 0]) {
     Object.assign(this, { place, size, origin });
@@ -17,18 +17,18 @@ export class Sight {
     return this.size[1];
   }
 
-  /** Moved by whole pixels on the same lattice. */
+  /** This view, moved by whole pixels on the same lattice. */
   panned(columns, rows) {
     return new Sight(this.place, this.size, [this.origin[0] + columns, this.origin[1] + rows]);
   }
 
-  /** The place in the middle, as it is written. */
+  /** The place at its centre, with short numbers. */
   settled() {
     const [columns, rows] = this.origin;
     return columns === 0 && rows === 0 ? this.place : this.place.moved(columns, rows, this.height);
   }
 
-  /** Where a point of the canvas is, in pixels from the middle of the place. */
+  /** The position of a point of the canvas, in pixels from the centre of the place. */
   from([x, y]) {
     const column = Ratio.of(x).minus(new Ratio(BigInt(this.size[0] - 1), 2n)).plus(Ratio.of(this.origin[0]));
     return [column, Ratio.of(y).minus(new Ratio(BigInt(this.size[1] - 1), 2n)).plus(Ratio.of(this.origin[1]))];
@@ -39,7 +39,7 @@ export class Sight {
     return this.place.point(...this.from(at), this.height);
   }
 
-  /** Zoomed or turned about a point of the canvas, which stays where it is. */
+  /** This view, zoomed or rotated about a point of the canvas, which stays fixed. */
   about(at, zoom, rotation = this.place.rotation) {
     const [column, row] = this.from(at);
     const pan = this.origin.map((value) => Ratio.of(value));
@@ -52,7 +52,7 @@ export class Sight {
     return this.about(at, climbed(this.place.zoom, rungs));
   }
 
-  /** Scaled by a float about a point that moves meanwhile. */
+  /** This view, scaled by a float about a moving point. */
   pinched(from, to, scale, degrees) {
     const zoom = parse(this.place.zoom.times(Ratio.of(scale)).toShort(DIGITS));
     const rotation = this.place.rotation.plus(Ratio.of(Math.round(degrees * 10)).over(10n));
@@ -65,7 +65,7 @@ export class Sight {
     return this.about(middle, this.place.zoom, normalised(this.place.rotation.plus(Ratio.of(degrees))));
   }
 
-  /** The view in which a box of the canvas just fits. */
+  /** The view into which a box of the canvas just fits. */
   boxed([x1, y1], [x2, y2]) {
     const [width, height] = [Math.max(2, Math.abs(x2 - x1)), Math.max(2, Math.abs(y2 - y1))];
     const factor = Math.min(this.size[0] / width, this.size[1] / height);
@@ -82,13 +82,13 @@ function normalised(rotation) {
   return rest.equals(-180n) ? new Ratio(180n) : rest;
 }
 
-/** The page's own history: addresses, the last one being where one is. */
+/** The page's own history of addresses; the last one is the current one. */
 export class Journey {
   constructor() {
     Object.assign(this, { entries: [], kind: "", at: -Infinity });
   }
 
-  /** Before a gesture of a kind: note where it begins, unless it continues the last one. */
+  /** Before a gesture of a kind: record where it begins, unless it continues the last gesture. */
   leave(address, kind, now) {
     const continued = kind !== "" && kind === this.kind && now - this.at < BURST_MS;
     Object.assign(this, { kind, at: now });

@@ -1,14 +1,14 @@
-// An inset with the Julia set of the point under the pointer, and the orbit of that point on it.
+// An inset with the Julia set of the point under the pointer, and that point's orbit.
 
 import { element } from "./dom.js";
 import { Pane } from "./pane.js";
 import { Place } from "./place.js";
 import { Sight } from "./journey.js";
 
-const INSET = 3; // the number of its pane
+const INSET = 3; // the number of the inset's pane
 const WAIT_MS = 80;
 const MOST_CAP = 2000;
-const STEPS = 400; // of the orbit that are drawn
+const STEPS = 400; // steps of the orbit that are drawn
 const HOME = { re: "0", im: "0", zoom: "1.15" };
 
 export function julia(explorer, shell) {
@@ -22,7 +22,7 @@ export function julia(explorer, shell) {
     timer = null;
     const { pointed, state } = explorer;
     if (!pane || !pointed) return;
-    if (state.job.formula.name !== "mandelbrot") return void (line.textContent = `${state.job.formula.name} has no Julia sets here`);
+    if (state.job.formula.name !== "mandelbrot") return void (line.textContent = `${state.job.formula.name} has no Julia set inset`);
     const { place, height } = state.sight;
     const [re, im] = place.centred(...state.sight.point(pointed.at.map(Math.round)), height).texts();
     const known = pointed.pane.probe(pointed.at);
@@ -46,7 +46,7 @@ export function julia(explorer, shell) {
     pane.colouring = explorer.ready;
     pane.target = new Sight(Place.of(HOME), size);
     explorer.inset = pane;
-    line.textContent = "move over the picture";
+    line.textContent = "move the pointer over the picture";
     return soon();
   };
   const close = () => {

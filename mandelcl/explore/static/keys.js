@@ -1,4 +1,4 @@
-// The section that lists gestures and keys.
+// The panel that lists gestures and keys.
 
 import { element } from "./dom.js";
 import { KEYS } from "./input.js";

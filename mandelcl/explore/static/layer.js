@@ -1,18 +1,18 @@
-// Pixels of one lattice and level that have come, as far as a view's surroundings reach.
+// The received pixels of one lattice and level, in the surroundings of a view.
 
 import { between } from "./place.js";
 import { wordsOf } from "./frames.js";
 
 const STILL = { scale: 1, x: 0, y: 0 };
-const MOST_CHANGES = 500; // beyond that, all may have changed
-export const NONE = 0xffffffff; // no count: caps end below it
+const MOST_CHANGES = 500; // with more changes, everything counts as changed
+export const NONE = 0xffffffff; // no count: iteration limits are below it
 
-/** A window of a lattice's level, on a torus: pixel (c, r) is kept at (c mod width, r mod height).
+/** A window of a lattice's level, on a torus: pixel (c, r) is stored at (c mod width, r mod height).
  *
- * The window lies on the borders of tiles, so a frame, which does not cross them, is never torn.
+ * The window is aligned to tiles, and frames do not cross them, so a frame never wraps around.
  */
 export class Layer {
-  /** Of a lattice whose anchor is the first pixel of `place` seen in `size`. */
+  /** For a lattice whose anchor is the first pixel of `place` in a view of `size`. */
   constructor({ place, size, level, tile, cap, planes }) {
     Object.assign(this, { place, size, level, tile, cap, key: null, complete: false, filled: false });
     this.factor = 1 << level;
@@ -24,14 +24,14 @@ export class Layer {
     this.smooth = new Float32Array(this.words.smooth.buffer);
     [this.left, this.top] = [0, 0];
     this.held = [];
-    this.changes = []; // rectangles since they were last taken, in places of the torus
+    this.changes = []; // changed rectangles since the last read, in positions on the torus
   }
 
   get bytes() {
     return 4 * this.counts.length * Object.keys(this.words).length;
   }
 
-  /** Move the window so that a view from `origin`, in pixels of the lattice, lies in it. */
+  /** Move the window so that it contains a view from `origin`, in pixels of the lattice. */
   moveTo([column, row]) {
     const aligned = (at) => Math.floor(at / this.factor / this.tile) * this.tile;
     const left = aligned(column), top = aligned(row);
@@ -58,7 +58,7 @@ export class Layer {
     else this.changes.push(places);
   }
 
-  /** Where a pixel is kept. */
+  /** The index at which a pixel is stored. */
   at(column, row) {
     const wrap = (value, side) => ((value % side) + side) % side;
     return [wrap(column, this.width), wrap(row, this.height)];
@@ -75,7 +75,7 @@ export class Layer {
     return width > 0 && height > 0;
   }
 
-  /** Take a frame; false where it lies outside the window. */
+  /** Store a frame; false if it lies outside the window. */
   take(frame) {
     if (!this.has(frame.column, frame.row)) return false;
     const [x, y] = this.at(frame.column, frame.row);
@@ -91,7 +91,7 @@ export class Layer {
     return true;
   }
 
-  /** Note a rectangle as held, joined with those that it continues. */
+  /** Record a rectangle as held, and join it with adjacent ones. */
   hold(rectangle) {
     let grown = rectangle;
     for (let i = 0; i < this.held.length; ) {
@@ -104,7 +104,7 @@ export class Layer {
     this.held.push(grown);
   }
 
-  /** Where the pixels that have come are kept: rectangles. */
+  /** The stored positions of received pixels: rectangles. */
   heldPlaces() {
     return this.held.flatMap(([column, row, width, height]) => {
       const [x, y] = this.at(column, row);
@@ -121,7 +121,7 @@ export class Layer {
     return this.counts[place] === NONE ? null : [this.counts[place], this.smooth[place]];
   }
 
-  /** Whether all of a view's pixels are here, which begins at `origin` in pixels of the lattice. */
+  /** Whether all pixels of a view are here. The view begins at `origin`, in pixels of the lattice. */
   covers(origin, size) {
     return this.level === 0 && this.holds([...origin, ...size]);
   }
@@ -133,7 +133,7 @@ export class Layer {
     return this.held.some(inside) || area(this.held, [column, row, width, height]) === width * height;
   }
 
-  /** Whether each pixel of a view has one here, by the view's map. */
+  /** Whether each pixel of a view maps to a pixel here. */
   fills({ a, b, c, d, x, y }, size) {
     const [across, down] = size.map((side) => (side - 1) / 2);
     const far = [Math.abs(a) * across + Math.abs(b) * down, Math.abs(c) * across + Math.abs(d) * down];
@@ -142,7 +142,7 @@ export class Layer {
     return this.holds([left, top, right - left + 1, bottom - top + 1]);
   }
 
-  /** The rectangle of a view's pixels, [x, y, width, height], beside which none is here; null for no rectangle. */
+  /** The rectangle of a view, [x, y, width, height], outside which no pixel is here; null if it is empty. */
   edges({ a, b, c, d, x, y }, [width, height]) {
     const rights = this.held.map((one) => one[0] + one[2]), bottoms = this.held.map((one) => one[1] + one[3]);
     const columns = [Math.min(...this.held.map((one) => one[0])), Math.max(...rights)].map((column) => column - 0.5 - x);
@@ -153,9 +153,9 @@ export class Layer {
     return left < right && top < bottom ? [left, top, right - left, bottom - top] : null;
   }
 
-  /** The affine map from a view's pixels, counted from its middle, to this layer's: {a, b, c, d, x, y}, or null.
+  /** The affine map from a view's pixels, counted from its centre, to this layer's: {a, b, c, d, x, y}, or null.
    *
-   * `ease`, {scale, x, y}, is how what is shown differs from the view while it moves there.
+   * `ease`, {scale, x, y}, is the difference between what is shown and the view during an animation.
    */
   mapFrom({ place, size, origin, ease = STILL }) {
     if (this.mapped?.place !== place || this.mapped.height !== size[1]) {
@@ -173,7 +173,7 @@ export class Layer {
   }
 }
 
-/** [first, end] of the pixels of a side between places, which are counted from its middle. */
+/** [first, end] of the pixels of a side between positions that are counted from its middle. */
 function spanned(places, side) {
   const first = Math.floor(Math.min(...places) + side / 2), end = Math.ceil(Math.max(...places) + side / 2);
   return [Math.max(0, first), Math.min(side, end)];
@@ -190,7 +190,7 @@ function join([c1, r1, w1, h1], [c2, r2, w2, h2]) {
   return within(one, other) ? one : within(other, one) ? other : null;
 }
 
-/** The pixels of a rectangle that lie in some of these, which do not overlap but where they hold the same. */
+/** The number of a rectangle's pixels that lie in these rectangles, which overlap only where they agree. */
 function area(rectangles, [column, row, width, height]) {
   const rows = new Map();
   for (const [c, r, w, h] of rectangles) {

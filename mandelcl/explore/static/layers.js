@@ -1,11 +1,11 @@
-// The layers of a pane: those of the view that is asked for, and those of earlier ones, which fill in for it.
+// The layers of a pane: those of the requested view, and those of earlier views, shown until its pixels arrive.
 
 import { Layer } from "./layer.js";
 
-const MOST = 6; // as many as are drawn
+const MOST = 6; // the most layers that are drawn
 const MOST_BYTES = 256 << 20;
 
-/** Layers, the newest lattice's first; of each lattice the fine one before the coarse one. */
+/** Layers: the newest lattice first, and for each lattice the fine layer before the coarse one. */
 export class Layers {
   constructor(levels, tile) {
     Object.assign(this, { levels: [...levels].sort(), tile, all: [], view: null });
@@ -15,7 +15,7 @@ export class Layers {
     return this.all[0] ?? null;
   }
 
-  /** Make room for a view of this lattice; another job or place begins a new one. */
+  /** Prepare for a view of this lattice. Another job or place begins a new one. */
   begin(view, job) {
     const text = JSON.stringify(job);
     const same = this.view && this.job === text && this.view.place === view.place && sameSize(this.view.size, view.size);
@@ -34,13 +34,13 @@ export class Layers {
     this.prune();
   }
 
-  /** Whether a finer or a newer layer than the k-th is complete in its place. */
+  /** Whether a finer or newer layer than the k-th is complete and replaces it. */
   superseded(layer, k) {
     const whole = ({ level, place, complete }) => level === 0 && complete && place.equals(layer.place);
     return this.all.slice(0, k).some(whole);
   }
 
-  /** The view is settled: what is held under another key is another job's. */
+  /** The view's job is resolved: pixels held under another key belong to another job. */
   settle(key) {
     const known = this.fine?.key;
     if (known && known !== key) this.renew(this.fine.cap);
@@ -51,12 +51,12 @@ export class Layers {
     return this.current.find((layer) => layer.level === frame.level)?.take(frame) ?? false;
   }
 
-  /** Whether there are coarse pixels of the view; of what is soon computed there are none. */
+  /** Whether the view has coarse pixels. Fast views have none. */
   get hasCoarse() {
     return this.current.some(({ level, filled }) => level > 0 && filled);
   }
 
-  /** What the server need not send again. */
+  /** The pixels that the server need not send again. */
   have() {
     const { fine } = this;
     return fine.key && fine.held.length > 0 ? { key: fine.key, rectangles: fine.held.slice(-MOST_RECTANGLES) } : undefined;
@@ -67,7 +67,7 @@ export class Layers {
     return this.fine !== null && this.fine.covers(this.view.origin, this.view.size);
   }
 
-  /** Let the layers go that are not needed: of earlier lattices the whole ones are the last to go. */
+  /** Drop unneeded layers. Among earlier lattices, complete layers are dropped last. */
   prune() {
     const bytes = () => this.all.reduce((sum, layer) => sum + layer.bytes, 0);
     while (this.all.length > this.levels.length && (this.all.length > MOST || bytes() > MOST_BYTES)) {

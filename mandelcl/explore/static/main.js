@@ -1,4 +1,4 @@
-// The page by itself: a WebSocket to its server, and the browser's address bar.
+// The standalone page: a WebSocket to its server, and the browser's address bar.
 
 import { SocketTransport } from "./transport.js";
 import { Tokens } from "./tokens.js";
@@ -7,7 +7,7 @@ import { start } from "./start.js";
 
 const TOKEN = /^#token=([\w-]*)&?/;
 
-/** The token from the address, which is not to stay there, or undefined. */
+/** Take the token out of the address, where it must not stay. Returns it, or undefined. */
 function takeToken() {
   const found = TOKEN.exec(location.hash);
   if (found) history.replaceState(history.state, "", location.pathname + location.hash.replace(TOKEN, "#"));
@@ -15,7 +15,7 @@ function takeToken() {
 }
 
 const tokens = new Tokens(takeToken(), location.origin);
-/** Follow an address that was pasted over this one, which may have a newer token. */
+/** Follow an address that was pasted over this one and may have a newer token. */
 function arrive(follow) {
   tokens.run = takeToken() || tokens.run;
   follow(location.hash);

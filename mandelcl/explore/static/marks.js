@@ -1,6 +1,6 @@
-// What is drawn over a pane: the box of a drag, and the pixels that differ.
+// Marks drawn over a pane: the box of a drag, and differing pixels.
 
-/** Draw marks over the panes as they are asked for. */
+/** Draw marks over the panes on request. */
 export function drawMarks(explorer) {
   let box = null, difference = null;
   const draw = (pane) => {

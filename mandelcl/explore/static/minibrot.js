@@ -1,14 +1,14 @@
-// To the minibrot in a box: the box is drawn, the server searches, and the view goes there.
+// Go to the minibrot in a box: the user draws the box, the server searches, and the view moves there.
 
 import { Place } from "./place.js";
 
-/** The tool: pressed once it waits for a box, pressed again it takes the whole view. */
+/** The tool. The first press waits for a box; the second press searches the whole view. */
 export function minibrot(explorer) {
   const act = () => {
     if (explorer.search) return stop(explorer);
     if (explorer.armed) return seek(explorer, [0, 0], explorer.size);
     explorer.armed = (from, to) => seek(explorer, from, to);
-    return explorer.say("draw a box around a minibrot, or press m again to look in all of the view");
+    return explorer.say("draw a box around a minibrot, or press m again to search the whole view");
   };
   explorer.on("escape", () => {
     explorer.armed = null;
@@ -21,7 +21,7 @@ function stop(explorer) {
   explorer.client.stop(explorer.search);
 }
 
-/** Look for the largest minibrot in a box of the canvas, and go there. */
+/** Search for the largest minibrot in a box of the canvas, and go there. */
 async function seek(explorer, from, to) {
   explorer.armed = null;
   const pane = explorer.panes[0];
@@ -29,14 +29,14 @@ async function seek(explorer, from, to) {
   const [left, top] = ["column", "row"].map((name) => Math.min(...corners.map((corner) => corner[name])));
   const [width, height] = ["column", "row"].map((name) => Math.abs(corners[0][name] - corners[1][name]) || 1);
   const search = explorer.client.ask({ do: "nucleus", pane: pane.index, box: [left, top, width, height] }, ({ phase, done, most }) =>
-    explorer.say(`looking for a minibrot: ${phase}, ${done} of ${most}`));
+    explorer.say(`searching for a minibrot: ${phase}, ${done} of ${most}`));
   explorer.search = search;
   try {
     const found = await search;
     if (found.say !== "nucleus") return explorer.say("the search was stopped");
     const { re, im, zoom, iterations, period } = found;
     explorer.show({ place: Place.of({ re, im, zoom }), job: { iterations: Math.max(iterations, explorer.state.job.iterations) } }, "minibrot");
-    explorer.say(`a minibrot of period ${period}`);
+    explorer.say(`found a minibrot of period ${period}`);
   } catch (error) {
     explorer.say(error.message, "warning");
   } finally {

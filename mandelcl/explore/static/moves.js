@@ -1,10 +1,10 @@
-// What gestures and keys do: steps from the view that is shown to another one.
+// The effects of gestures and keys: moves from the current view to another.
 
 import { Place } from "./place.js";
 import { transferOf } from "./turns.js";
 
 const FIRST_CAP = 1000;
-const FEW_PIXELS = 8; // of a box: less is a slip of the hand
+const FEW_PIXELS = 8; // sides of a box: a smaller one is accidental
 
 /** Zoom by rungs about a point of the canvas. */
 export function zoom(explorer, at, rungs, kind) {
@@ -21,7 +21,7 @@ export function pan(explorer, columns, rows, kind) {
   explorer.show({ sight: explorer.state.sight.panned(...steps) }, kind, { x: -steps[0], y: -steps[1] });
 }
 
-/** Drag the picture along with a pointer; parts of a pixel are kept for the next step. */
+/** Drag the picture with the pointer. Fractions of a pixel are kept for the next step. */
 export function drag(explorer, columns, rows) {
   const rest = explorer.dragged ?? [0, 0];
   const far = [columns + rest[0], rows + rest[1]], whole = far.map(Math.round);
@@ -46,39 +46,39 @@ export function home(explorer) {
   explorer.show({ place, job: auto ? { iterations: FIRST_CAP } : {} }, "home");
 }
 
-/** Another cap, chosen by hand. */
+/** Set the iteration limit by hand. */
 export function cap(explorer, iterations) {
   const most = explorer.client.welcome.limits.iterations;
   const wanted = Math.max(1, Math.min(Math.round(iterations), most));
   explorer.show({ job: { iterations: wanted }, auto: false }, "cap");
 }
 
-/** Let the cap follow the view, or not. */
+/** Switch the automatic iteration limit on or off. */
 export function automatic(explorer, auto) {
   explorer.show({ auto }, "");
   if (auto) explorer.raise(explorer.panes[0], true);
 }
 
-/** Shift the colours by a part of a turn. */
+/** Shift the colours by a fraction of a cycle. */
 export function shift(explorer, turns) {
   const offset = explorer.state.colouring.offset + turns;
   explorer.show({ colouring: { offset: rounded(offset - Math.floor(offset), 6) } }, "colour");
 }
 
-/** Make the cycle of colours longer or shorter. */
+/** Make the palette cycle longer or shorter. */
 export function stretch(explorer, factor) {
   const { colouring } = explorer.state, [transfer, length] = transferOf(explorer.palette, colouring);
   explorer.show({ colouring: { transfer, cycle: Math.max(1e-3, rounded(length * factor, 4)) } }, "colour");
 }
 
-/** Take a favourite palette, or make the one shown a favourite. */
+/** Choose a favourite palette, or store the current one as a favourite. */
 export function favourite(explorer, number, store) {
   const kept = favourites(explorer);
-  if (store && typeof explorer.state.colouring.palette !== "string") explorer.say("only palettes of the list are stored", "warning");
+  if (store && typeof explorer.state.colouring.palette !== "string") explorer.say("only palettes of the list can be stored", "warning");
   else if (store) {
     kept[number - 1] = explorer.state.colouring.palette;
     remember(kept);
-    explorer.say(`${number} is ${kept[number - 1]} now`);
+    explorer.say(`key ${number} now selects ${kept[number - 1]}`);
   } else if (kept[number - 1]) explorer.show({ colouring: { palette: kept[number - 1] } }, "colour");
 }
 
@@ -89,7 +89,7 @@ function favourites(explorer) {
   try {
     kept = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
   } catch {
-    // no storage, or not ours: the usual ones serve
+    // no storage, or invalid contents: use the defaults
   }
   const names = [...explorer.palettes.keys()];
   return Array.from({ length: 9 }, (_, k) => (explorer.palettes.has(kept[k]) ? kept[k] : names[k]));
@@ -99,7 +99,7 @@ function remember(kept) {
   try {
     localStorage.setItem(KEPT, JSON.stringify(kept));
   } catch {
-    // a browser that stores nothing forgets them with the page
+    // without storage they are lost with the page
   }
 }
 

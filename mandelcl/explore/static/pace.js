@@ -1,15 +1,15 @@
-// When a pane is drawn: at most once a frame, and less often where a picture takes long.
+// Pacing of drawing: at most once per frame, and less often if a picture takes long.
 
-const TILES_MS = 100; // between pictures of what has come meanwhile, at least
-const SLOW_MS = 8; // a picture that takes longer is drawn by the processor, which has something else to do, too
-const MOST_MS = 200; // that a picture is taken to cost, as where a page was out of sight
+const TILES_MS = 100; // the least time between pictures of newly arrived pixels
+const SLOW_MS = 8; // a slower picture is drawn by the processor, which has other work, too
+const MOST_MS = 200; // the most that a picture counts; a hidden page would measure more
 
 export class Pace {
   constructor(draw) {
     Object.assign(this, { draw, cost: 0, drawnAt: -Infinity });
   }
 
-  /** Draw with the next frame. */
+  /** Draw in the next frame. */
   now() {
     clearTimeout(this.later);
     this.later = undefined;
@@ -18,11 +18,11 @@ export class Pace {
       const began = performance.now();
       this.draw(now);
       this.drawnAt = performance.now();
-      setTimeout(() => this.note(began)); // once the browser has the picture, for which this thread may have to wait
+      setTimeout(() => this.note(began)); // after the browser has the picture, which this thread may have to wait for
     });
   }
 
-  /** Draw after so many milliseconds, if not sooner. */
+  /** Draw within this many milliseconds. */
   within(wait) {
     const due = performance.now() + wait;
     if (wait <= 0) this.now();
@@ -32,17 +32,17 @@ export class Pace {
     }
   }
 
-  /** Draw the next picture of a motion, with time for something else where each takes long. */
+  /** Draw the next picture of an animation, leaving time for other work if pictures are slow. */
   on() {
     this.within(this.cost > SLOW_MS ? this.cost : 0);
   }
 
-  /** Draw what has come, a few times a second. */
+  /** Draw newly arrived pixels, a few times per second. */
   tiles() {
     this.within(this.drawnAt + Math.max(TILES_MS, 2 * this.cost) - performance.now());
   }
 
-  /** Draw nothing that was to be drawn. */
+  /** Cancel all pending drawing. */
   halt() {
     clearTimeout(this.later);
     cancelAnimationFrame(this.pending);

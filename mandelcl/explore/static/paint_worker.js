@@ -1,4 +1,4 @@
-// A worker that paints exactly: it keeps a frame's counts, and the place of each in the table while only colours change.
+// A worker that paints exactly. It keeps a frame's counts, and their indices into the table while only colours change.
 
 import { placesOf } from "./turns.js";
 
@@ -13,7 +13,7 @@ export function paint({ counts, smooth, cap }, { turns, table, continuous }) {
   return new Uint8ClampedArray(pixels.buffer);
 }
 
-/** A colour as the bytes R, G, B, 255 in memory, whatever the order of this machine's bytes. */
+/** A colour as the bytes R, G, B, 255 in memory, whatever this machine's byte order. */
 function word(table, k) {
   const bytes = new Uint8Array([table[3 * k], table[3 * k + 1], table[3 * k + 2], 255]);
   return new Uint32Array(bytes.buffer)[0];

@@ -1,8 +1,8 @@
-// Exact pictures, made in a worker, or here where there can be none.
+// Exact pictures, made in a worker, or in this thread if workers are not available.
 
 import { paint } from "./paint_worker.js";
 
-/** Paints one frame at a time; a later request takes the place of one that waits. */
+/** Paints one frame at a time. A later request replaces a waiting one. */
 export class Painter {
   constructor(startWorker) {
     this.worker = startWorker();
@@ -18,7 +18,7 @@ export class Painter {
     }
   }
 
-  /** The pixels of a frame in these colours: RGBA. `frame.counted()` returns its {counts, smooth, cap}, anew each time. */
+  /** The RGBA pixels of a frame in these colours. `frame.counted()` returns a new {counts, smooth, cap} each time. */
   paint(frame, colouring) {
     if (!this.worker) return Promise.resolve(paint(frame.counted(), colouring));
     const id = this.next++;
@@ -30,7 +30,7 @@ export class Painter {
     });
   }
 
-  /** There is no worker after all, as where a page may not start any. */
+  /** Continue without a worker, for example if the page may not start one. */
   alone() {
     this.worker = null;
     for (const { resolve, frame, colouring } of this.jobs.values()) resolve(paint(frame.counted(), colouring));

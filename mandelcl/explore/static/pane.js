@@ -1,4 +1,4 @@
-// A pane: one view on its canvases, in motion and at rest, and what it asks the server for.
+// A pane: one view on its canvases, in motion and at rest, and its requests to the server.
 
 import { compose } from "./compose.js";
 import { createRenderer } from "./gl.js";
@@ -7,9 +7,9 @@ import { Pace } from "./pace.js";
 import { Painter } from "./painter.js";
 import { element } from "./dom.js";
 
-const EASE_MS = 55; // in which what is shown comes nearer to where it goes by a factor of e
-const REPAINT_MS = 120; // colours at rest are exact this long after the last change
-const LATE_MS = 250; // an exact picture that takes longer is not waited for
+const EASE_MS = 55; // time constant of the animation towards the target
+const REPAINT_MS = 120; // delay from the last change to the exact colours
+const LATE_MS = 250; // a slower exact picture is not waited for
 const POINTER_MS = 200;
 const USUAL = ["counts", "smooth"];
 const STILL = { log: 0, pivot: [0, 0], x: 0, y: 0 };
@@ -20,7 +20,7 @@ export class Pane {
     Object.assign(this, { index, client, hooks, generation: 0, colouring: null, state: "empty", drawn: 0 });
     this.moving = element("canvas", { class: "moving" });
     this.resting = element("canvas", { class: "resting", hidden: true });
-    this.marks = element("canvas", { class: "marks", hidden: true }); // what is empty costs time, too
+    this.marks = element("canvas", { class: "marks", hidden: true }); // even an empty canvas costs time
     this.el = element("div", { class: "pane" }, this.moving, this.resting, this.marks);
     this.renderer = createRenderer(this.moving);
     if (this.renderer) this.renderer.onrestored = () => this.touch();
@@ -28,7 +28,7 @@ export class Pane {
     this.layers = new Layers(client.welcome.levels, client.welcome.tile);
     [this.target, this.asked, this.frame, this.ease] = [null, null, null, { ...STILL }];
     this.pace = new Pace((now) => this.draw(now));
-    [this.came, this.shown] = [0, 0]; // generations of which pixels have come, and are shown
+    [this.came, this.shown] = [0, 0]; // the generations whose pixels have arrived, and are shown
     this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
@@ -37,7 +37,7 @@ export class Pane {
     this.touch();
   }
 
-  /** The pointer is at a point of the canvas: work begins near it. */
+  /** The pointer is at a point of the canvas. Computation begins near it. */
   point(at) {
     const known = this.target && this.probe(at);
     if (!known) return;
@@ -59,7 +59,7 @@ export class Pane {
     this.move();
   }
 
-  /** What is shown is no longer what the exact canvas has. */
+  /** Hide the exact canvas, because the view has changed. */
   move() {
     this.frame = null;
     this.resting.hidden = true;
@@ -75,15 +75,15 @@ export class Pane {
     this.repaint = setTimeout(() => this.paint(), REPAINT_MS);
   }
 
-  /** Whether pixels are shown that lack a plane. */
+  /** Whether the shown pixels lack one of these planes. */
   lacks(planes) {
     return this.asked !== null && planes.some((name) => !this.asked.job.planes?.includes(name));
   }
 
-  /** Ask for the pixels of what is shown: a message's fields but those of the view, with planes beside the usual ones. */
+  /** Request the pixels of the view. `own` are the message's other fields, `planes` further planes. */
   ask(own, planes = []) {
     const { place, origin, size } = this.target;
-    // What one place has been shown with stays, so that no pixel is computed again for an effect that is left out.
+    // A location keeps its planes, so that no pixel is computed again when an effect is removed.
     const kept = this.asked?.place === place ? (this.asked.job.planes ?? USUAL) : USUAL;
     const all = [...new Set([...kept, ...planes])].sort();
     const job = all.length > USUAL.length ? { ...own, planes: all } : own;
@@ -91,7 +91,7 @@ export class Pane {
     this.layers.begin(this.asked, job);
     this.generation++;
     this.state = "asked";
-    this.frame = null; // a view that only its anchor moves may have other pixels where numbers round
+    this.frame = null; // a view with a moved anchor may have different pixels if numbers are rounded
     const lattice = (place.lattices ??= new Map());
     const text = `${size}`;
     if (!lattice.has(text)) lattice.set(text, place.lattice(...size));
@@ -133,7 +133,7 @@ export class Pane {
     if (coarse) this.hooks.oncoarse?.(this);
   }
 
-  /** Draw with the next frame. */
+  /** Draw in the next frame. */
   touch() {
     this.pace.now();
   }
@@ -148,7 +148,7 @@ export class Pane {
     this.hooks.ondrawn?.(this, view);
   }
 
-  /** Where what is shown is on its way to the target. */
+  /** The current position of the animation towards the target. */
   eased(now) {
     const { ease } = this;
     const kept = this.calm ? 0 : Math.exp(-Math.min(now - (this.before ?? now), 100) / EASE_MS);
@@ -167,7 +167,7 @@ export class Pane {
     return this.ease.log === 0 && this.ease.x === 0 && this.ease.y === 0;
   }
 
-  /** Without WebGL: what is shown is painted as at rest, a picture at a time. */
+  /** Without WebGL: paint the view as at rest, one picture at a time. */
   async compose(view) {
     if (this.composing) return;
     this.composing = true;
@@ -178,7 +178,7 @@ export class Pane {
     if (this.drawn !== drawn) this.touch();
   }
 
-  /** Paint the view exactly, once it is complete. */
+  /** Paint the view exactly when it is complete. */
   async paint() {
     if (this.state !== "complete" && this.state !== "resting") return;
     if (!this.colouring || this.finished?.generation !== this.generation) return;
@@ -202,7 +202,7 @@ export class Pane {
     this.hooks.onpainted?.(this);
   }
 
-  /** Let the server paint the view, where the page cannot. */
+  /** Let the server paint the view if the page cannot. */
   async askColours(colouring) {
     const { generation, target } = this;
     this.colours = { generation, target, pixels: new Uint8ClampedArray(4 * target.size[0] * target.size[1]).fill(255) };
@@ -224,7 +224,7 @@ export class Pane {
     }
   }
 
-  /** What is known of a point of the pane, in pixels from its corner: {column, row, count, smooth} or null. */
+  /** What is known about a point of the pane, in pixels from its corner: {column, row, count, smooth} or null. */
   probe([x, y]) {
     if (!this.target || !this.layers.fine) return null;
     const { fine } = this.layers, { size } = this.target;
@@ -245,7 +245,7 @@ export class Pane {
   }
 }
 
-/** What a painter takes: a view, whose counts are put together when they are asked for. */
+/** The input of a painter: a view whose counts are assembled on request. */
 function framed(layers, view, cap) {
   return { counted: () => ({ ...compose(layers, view, cap), cap }) };
 }

@@ -1,4 +1,4 @@
-// The tools and sections, in the order of their buttons.
+// The tools and panels, in the order of their buttons.
 
 import { colours } from "./colours.js";
 import { compare } from "./compare.js";
@@ -18,13 +18,13 @@ const middle = ({ size }) => size.map((side) => (side - 1) / 2);
 
 export const panels = [
   tool("home", "The whole set (Home)", "home", home),
-  tool("back", "Back to where you were (Backspace)", "back", (explorer) => explorer.back()),
+  tool("back", "Back (Backspace)", "back", (explorer) => explorer.back()),
   tool("in", "Zoom in (+)", "in", (explorer) => zoom(explorer, middle(explorer), 6, "button")),
   tool("out", "Zoom out (−)", "out", (explorer) => zoom(explorer, middle(explorer), -6, "button")),
   view,
   colours,
   places,
-  tool("keep", "Keep this place as a bookmark (k)", "keep", (explorer) => keep(explorer)),
+  tool("keep", "Bookmark this location (k)", "keep", (explorer) => keep(explorer)),
   minibrot,
   julia,
   share,

@@ -1,15 +1,15 @@
-// A place to look at, exactly, and the lattice of its pixels.
+// An exact location, and the lattice of its pixels.
 
 import { Ratio, parse, power10, power2 } from "./ratio.js";
 import { cosineAndSine } from "./rotation.js";
 
-// Preferred numbers (Renard's R20): twenty to a decade, six of them double.
+// Preferred numbers (Renard's R20): twenty per decade; six steps double.
 const LADDER = [100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800, 900];
 export const STEPS_TO_DOUBLE = 6;
 const HALF = new Ratio(1n, 2n);
-const EIGHTHS = 3; // a centre is written to an eighth of a pixel
+const EIGHTHS = 3; // a centre is rounded to an eighth of a pixel
 
-/** A centre, a zoom (a view is 4/zoom high) and how far the plane is turned counter-clockwise, in degrees. */
+/** A centre, a zoom (a view is 4/zoom high) and the counter-clockwise rotation of the plane, in degrees. */
 export class Place {
   constructor(re, im, zoom, rotation = new Ratio(0n)) {
     if (zoom.sign <= 0) throw new RangeError("the zoom must be positive");
@@ -20,18 +20,18 @@ export class Place {
     return new Place(parse(`${re}`), parse(`${im}`), parse(`${zoom}`), parse(`${rotation || "0"}`));
   }
 
-  /** The distance between the pixels of a view so many pixels high. */
+  /** The distance between pixels in a view of this height in pixels. */
   pitch(height) {
     return new Ratio(4n).over(this.zoom).over(BigInt(height));
   }
 
-  /** The point so many columns to the right of the centre and rows below it. */
+  /** The point that is some columns to the right of the centre and some rows below it. */
   point(columns, rows, height) {
     const [re, im] = this.step(columns, rows, height);
     return [this.re.plus(re), this.im.plus(im)];
   }
 
-  /** Where so many columns to the right and rows down lead. */
+  /** The displacement for some columns to the right and some rows down. */
   step(columns, rows, height) {
     const pitch = this.pitch(height), x = Ratio.of(columns), y = Ratio.of(rows);
     if (this.rotation.sign === 0) return [pitch.times(x), pitch.times(y).negated()];
@@ -39,7 +39,7 @@ export class Place {
     return [pitch.times(cosine.times(x).minus(sine.times(y))), pitch.times(sine.times(x).plus(cosine.times(y))).negated()];
   }
 
-  /** The same zoom and turn about another centre, which is rounded to an eighth of a pixel, as decimals. */
+  /** The same zoom and rotation about another centre, rounded to an eighth of a pixel, in decimals. */
   centred(re, im, height) {
     const digits = Math.max(0, -this.pitch(height).over(power2(EIGHTHS)).log10());
     return new Place(re.rounded(digits), im.rounded(digits), this.zoom, this.rotation);
@@ -50,7 +50,7 @@ export class Place {
     return this.centred(...this.point(columns, rows, height), height);
   }
 
-  /** Another zoom and turn, which leave what is so far from the centre, in pixels, where it is. */
+  /** Another zoom and rotation that keep the point at this distance from the centre, in pixels, fixed. */
   about(columns, rows, height, zoom, rotation = this.rotation) {
     const [re, im] = this.point(columns, rows, height);
     const other = new Place(re, im, zoom, rotation);
@@ -58,14 +58,14 @@ export class Place {
     return other.centred(re.minus(right), im.minus(up), height);
   }
 
-  /** The lattice of a view of this size, as the server takes it: its anchor is the view's first pixel. */
+  /** The lattice of a view of this size, in the server's form. Its anchor is the view's first pixel. */
   lattice(width, height) {
     const [re, im] = this.point(HALF.times(BigInt(1 - width)), HALF.times(BigInt(1 - height)), height);
     const texts = { re: re.toText(), im: im.toText(), pitch: this.pitch(height).toText() };
     return this.rotation.sign === 0 ? texts : { ...texts, rotation: this.rotation.toText() };
   }
 
-  /** The two parts of the centre, as they are written. */
+  /** The two parts of the centre as texts. */
   texts() {
     return [this.re.toText(), this.im.toText()];
   }
@@ -75,7 +75,7 @@ export class Place {
   }
 }
 
-/** The zoom so many rungs above the one nearest to this; twenty rungs are a factor of ten. */
+/** The zoom that is `rungs` above the rung nearest to this zoom. Twenty rungs are a factor of ten. */
 export function climbed(zoom, rungs) {
   const e = zoom.log10();
   const leading = zoom.over(power10(e - 2)).toNumber();
@@ -99,7 +99,7 @@ export function rungBelow(zoom) {
   return rungAt(e, rung);
 }
 
-/** The place that a view of a lattice shows, as the server describes it: {lattice, origin, size}, exactly. */
+/** The exact place of a view in the server's form: {lattice, origin, size}. */
 export function placeOf({ lattice, origin, size }) {
   const pitch = parse(lattice.pitch);
   const zoom = new Ratio(4n).over(pitch).over(BigInt(size[1]));
@@ -109,10 +109,10 @@ export function placeOf({ lattice, origin, size }) {
   return new Place(re, im, zoom.reduced(), anchor.rotation);
 }
 
-/** How pixels of one view lie on those of another: {scale, turn, x, y}, in floats.
+/** The position of one view's pixels in another: {scale, turn, x, y}, in floats.
  *
- * A pixel (i, j), from the one view's centre, is scale·turned(i, j) + (x, y) from the other's. Null where floats do not
- * hold it.
+ * Pixel (i, j) from the one view's centre is scale·rotated(i, j) + (x, y) from the other's. Null if floats cannot
+ * express this.
  */
 export function between(place, height, other, otherHeight) {
   const scale = place.pitch(height).over(other.pitch(otherHeight)).toNumber();

@@ -1,4 +1,4 @@
-// The section of places: one's own bookmarks and the named places, with pictures that the server draws when it is idle.
+// The locations panel: bookmarks and named locations, with thumbnails that the server draws when it is idle.
 
 import { button, element } from "./dom.js";
 import { PLAIN } from "./recolour.js";
@@ -8,7 +8,7 @@ export function places(explorer) {
   const { client } = explorer;
   const own = element("div", { class: "places" }), named = element("div", { class: "places" });
   const pictures = new Map(); // name to a drawn canvas
-  const waiting = new Map(); // name to the canvas that is to be drawn on
+  const waiting = new Map(); // name to the canvas that waits for its picture
 
   const picture = (name) => {
     const canvas = element("canvas", { width: 144, height: 81, "aria-hidden": "true" });
@@ -29,7 +29,7 @@ export function places(explorer) {
       element("button", { type: "button", "data-bookmark": each.name, onclick: () => open(explorer, each) }, picture(each.name), element("span", {}, each.name)),
       button("✕", `Remove the bookmark ${each.name}`, () => change(explorer, { remove: each.name })),
     )));
-    if (bookmarks.length === 0) own.append(element("p", { class: "hint" }, "None yet: k keeps the place that is shown."));
+    if (bookmarks.length === 0) own.append(element("p", { class: "hint" }, "None yet. Press k to bookmark the current location."));
   };
   const draw = (bookmarks) => {
     list(bookmarks);
@@ -53,18 +53,18 @@ export function places(explorer) {
     event.preventDefault();
     keep(explorer, name.value.trim());
     name.value = "";
-  } }, name, element("button", {}, "Keep this place"));
-  const el = element("div", {}, add, element("h3", {}, "Bookmarks"), own, element("h3", {}, "Named places"), named);
+  } }, name, element("button", {}, "Bookmark this location"));
+  const el = element("div", {}, add, element("h3", {}, "Bookmarks"), own, element("h3", {}, "Named locations"), named);
   return { name: "places", title: "Places", icon: "places", key: "p", el, show: () => show(client.welcome.bookmarks ?? []) };
 }
 
-/** Keep what is shown as a bookmark; without a name it is called after its zoom. */
+/** Bookmark what is shown. The default name is made from its zoom. */
 export async function keep(explorer, name = "") {
   const { settled } = explorer.panes[0];
   if (!settled) return;
   const { sight, colouring } = explorer.state;
   const called = name || `×${sight.place.zoom.toShort(3)} ${new Date().toISOString().slice(0, 19).replace("T", " ")}`;
-  if (await change(explorer, { add: { name: called, job: settled.job, colouring } })) explorer.say(`kept as “${called}”`);
+  if (await change(explorer, { add: { name: called, job: settled.job, colouring } })) explorer.say(`bookmarked as “${called}”`);
 }
 
 async function change(explorer, what) {

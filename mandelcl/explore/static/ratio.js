@@ -1,19 +1,19 @@
-// Exact numbers: ratios of whole numbers of any length, and the texts that people write them as.
+// Exact numbers: ratios of integers of any length, and their conversion from and to text.
 
 const DECIMAL = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,9}))?$/;
 const RATIO = /^([+-]?)(\d+)\/(\d+)$/;
-export const MAX_DIGITS = 12000; // as everywhere in mandelcl
+export const MAX_DIGITS = 12000; // the limit everywhere in mandelcl
 const FLOAT_BITS = 64;
 
-/** A ratio of two whole numbers, the lower one above 0. It is not reduced before it is written. */
+/** A ratio of two integers with a positive denominator. It is only reduced when it is written. */
 export class Ratio {
   constructor(num, den = 1n) {
     this.num = den < 0n ? -num : num;
     this.den = den < 0n ? -den : den;
-    if (this.den === 0n) throw new RangeError("a number divides by zero");
+    if (this.den === 0n) throw new RangeError("a number has a denominator of zero");
   }
 
-  /** The exact value of a ratio, a whole number, a float (the binary fraction that it is) or a text. */
+  /** The exact value of a ratio, an integer, a float (as the binary fraction that it is) or a text. */
   static of(value) {
     if (value instanceof Ratio) return value;
     if (typeof value === "bigint") return new Ratio(value);
@@ -44,7 +44,7 @@ export class Ratio {
     return new Ratio(-this.num, this.den);
   }
 
-  /** −1, 0 or 1: less than the other, the same, or more. */
+  /** −1, 0 or 1: less than, equal to, or greater than the other. */
   compare(other) {
     const { num, den } = Ratio.of(other);
     const left = this.num * den, right = num * this.den;
@@ -59,13 +59,13 @@ export class Ratio {
     return this.num < 0n ? -1 : this.num > 0n ? 1 : 0;
   }
 
-  /** The largest whole number that is not above it. */
+  /** The largest integer that is not above it. */
   floor() {
     const whole = this.num / this.den;
     return this.num < 0n && whole * this.den !== this.num ? whole - 1n : whole;
   }
 
-  /** The nearest whole number; of two, the even one, as Python rounds. */
+  /** The nearest integer; ties go to the even one, as in Python. */
   round() {
     const twice = 2n * this.num + this.den, den = 2n * this.den;
     const up = new Ratio(twice, den).floor();
@@ -101,23 +101,23 @@ export class Ratio {
     return e;
   }
 
-  /** About the value, as a float; 0 or infinity where it is out of a float's range. */
+  /** The approximate value as a float; 0 or infinity if it is out of range. */
   toNumber() {
     if (this.num === 0n) return 0;
     const shift = FLOAT_BITS - this.log2();
     const scaled = shift >= 0 ? (this.num << BigInt(shift)) / this.den : this.num / (this.den << BigInt(-shift));
-    const half = Math.trunc(shift / 2); // two steps: 2^shift alone may be no float
+    const half = Math.trunc(shift / 2); // in two steps, since 2^shift alone may exceed a float's range
     return Number(scaled) * 2 ** -half * 2 ** (half - shift);
   }
 
-  /** The value as a text that gives it back exactly: a decimal where there is one, or p/q. */
+  /** The exact value as a text: a finite decimal if there is one, otherwise p/q. */
   toText() {
     const exact = this.reduced();
     const digits = decimals(exact.den);
     return digits === null ? `${exact.num}/${exact.den}` : exact.toDecimal(digits);
   }
 
-  /** So many digits after the point, rounded to nearest; no zeros at the end. */
+  /** The value with this many digits after the point, rounded to nearest, without trailing zeros. */
   toDecimal(digits) {
     const scaled = this.times(10n ** BigInt(Math.max(0, digits))).round();
     const text = (scaled < 0n ? -scaled : scaled).toString().padStart(digits + 1, "0");
@@ -126,7 +126,7 @@ export class Ratio {
     return (scaled < 0n ? "-" : "") + (digits > 0 && part ? `${whole}.${part}` : digits > 0 ? whole : text);
   }
 
-  /** So many digits of it, like 1.25e-300, rounded to nearest. */
+  /** The value with this many digits, like 1.25e-300, rounded to nearest. */
   toShort(digits) {
     if (this.num === 0n) return "0";
     let e = this.log10();
@@ -141,17 +141,17 @@ export class Ratio {
   }
 }
 
-/** 10^e, for any whole e. */
+/** 10^e, for any integer e. */
 export function power10(e) {
   return e >= 0 ? new Ratio(10n ** BigInt(e)) : new Ratio(1n, 10n ** BigInt(-e));
 }
 
-/** 2^e, for any whole e. */
+/** 2^e, for any integer e. */
 export function power2(e) {
   return e >= 0 ? new Ratio(1n << BigInt(e)) : new Ratio(1n, 1n << BigInt(-e));
 }
 
-/** The number that a text is, none of it rounded; throws RangeError for a text that is none. */
+/** Parse a number exactly. Throws RangeError for a text that is not a number. */
 export function parse(text) {
   const trimmed = text.trim();
   const shown = trimmed.length > 40 ? `${trimmed.slice(0, 40)}…` : trimmed;
@@ -190,7 +190,7 @@ function bits(value) {
   return value === 0n ? 0 : 4 * (hex.length - 1) + (32 - Math.clz32(parseInt(hex[0], 16)));
 }
 
-/** How many digits after the point a number has that is reduced to this denominator; null where they do not end. */
+/** The number of digits after the point for this reduced denominator; null if there are infinitely many. */
 function decimals(den) {
   let rest = den, twos = 0, fives = 0;
   while (rest % 2n === 0n) {

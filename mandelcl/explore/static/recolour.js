@@ -1,22 +1,23 @@
-// From a colouring to what paints it: a table and how counts turn it, made here, or by the server where it must be.
+// From a colouring to its paint: a table and the mapping from counts, made here, or by the server if necessary.
 
 import { planesOf, uniformsOf } from "./effects.js";
 import { turnsOf } from "./turns.js";
 
-const SKETCH = 1024; // colours of a turn
+const SKETCH = 1024; // colours per cycle
 
-/** What a colouring has that says no more. */
+/** The defaults of a colouring. */
 export const PLAIN = Object.freeze({ cycle: null, offset: 0, inside: undefined, transfer: undefined, equalise: undefined, knots: undefined, effects: undefined });
 
-/** A palette as the server describes it, with its table as bytes. */
+/** A palette in the server's form, with its table as bytes. */
 export function withTable(palette) {
   return { ...palette, table: bytesFrom(palette.table) };
 }
 
-/** Give the panes what paints the explorer's colouring.
+/** Give the panes the paint for the explorer's colouring.
  *
- * What the page cannot paint exactly is shown about right while anything moves, and painted by the server when the view
- * rests: effects, equalised colours, logarithms, whose last bit differs, and palettes that are not in the list.
+ * Some colourings cannot be painted exactly by the page: effects, equalised colours, logarithms (whose last bit
+ * differs)
+ * and palettes that are not built in. They are shown approximately during motion, and the server paints them at rest.
  */
 export function recolour(explorer) {
   const { colouring } = explorer.state;
@@ -32,7 +33,7 @@ export function recolour(explorer) {
   explorer.emit("recoloured", explorer.ready);
 }
 
-/** About the palette that a job describes with its colours. */
+/** An approximation of a palette that a job describes by its colours. */
 function sketched({ colours, cycle, discrete = false, inside: set = "#000000", name }) {
   const stops = colours.map(channels), size = discrete ? stops.length : SKETCH;
   const table = new Uint8Array(3 * (size + 1));
@@ -45,7 +46,7 @@ function sketched({ colours, cycle, discrete = false, inside: set = "#000000", n
   return { name, size, table, cycle, smooth: !discrete, inside: set };
 }
 
-/** A table with the set in the colour that the colouring wants. */
+/** A table with the colouring's colour for the set. */
 function inside(table, colouring) {
   if (!colouring.inside) return table;
   const own = table.slice();

@@ -1,9 +1,9 @@
-// Cosine and sine of angles in degrees, to the last bit those of mandelcl/base/rotation.py: whole numbers alone.
+// Cosine and sine of angles in degrees, in integer arithmetic: to the last bit those of mandelcl/base/rotation.py.
 
 import { Ratio } from "./ratio.js";
 
 const BITS = 128n; // both are multiples of 2^−BITS
-const GUARD = 64n; // bits more that are carried
+const GUARD = 64n; // guard bits
 const QUARTERS = [[1n, 0n], [0n, 1n], [-1n, 0n], [0n, -1n]];
 
 /** [cos, sin] of an angle, each rounded to nearest at 2^−128; multiples of 90 degrees are exact. */

@@ -1,4 +1,4 @@
-// The section that saves what is shown: at any size, through the server, with progress.
+// The panel that saves what is shown: at any size, through the server, with progress.
 
 import { bytesText, element, plain, row } from "./dom.js";
 
@@ -42,11 +42,11 @@ export function save(explorer) {
   return { name: "save", title: "Save", icon: "save", key: "s", el, show: tell };
 }
 
-/** A save that begins once the view is there that is being computed. */
+/** A save that begins when the current view is complete. */
 function once(explorer, message) {
   if (explorer.atRest) return saving(explorer, message);
   const end = element("button", { type: "button" }, "Cancel");
-  const line = element("div", { class: "saving" }, element("span", {}, "waits for the view …"), end);
+  const line = element("div", { class: "saving" }, element("span", {}, "waiting for the view …"), end);
   const off = explorer.once(["rest", "failed"], () => line.replaceWith(saving(explorer, message)));
   end.addEventListener("click", () => {
     off();
@@ -55,7 +55,7 @@ function once(explorer, message) {
   return line;
 }
 
-/** A save that is under way, as a line with its progress. */
+/** A running save, as a line with its progress. */
 function saving(explorer, message) {
   const { client } = explorer;
   const bar = element("progress", { max: 1, value: 0, "aria-label": "Saved so far" }), text = element("span", {}, "…");
@@ -91,7 +91,7 @@ function saving(explorer, message) {
     line.replaceChildren(element("span", { title: path }, shown, `, ${bytesText(bytes)}`));
     explorer.say(`saved ${path}`);
   };
-  /** Have the browser take a saved file: each time with a ticket of its own. */
+  /** Let the browser download a saved file, with a new ticket each time. */
   const take = async (event, name) => {
     event.preventDefault();
     const ticket = await client.ask({ do: "ticket", name }).catch((error) => explorer.say(error.message, "warning"));

@@ -1,5 +1,6 @@
-// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) of bytes, for pages that come over plain HTTP from another machine: browsers
-// give those no crypto.subtle. Elsewhere that is used.
+// SHA-256 (FIPS 180-4) and HMAC (RFC 2104) of bytes, for pages over plain HTTP from another machine: browsers give
+// those
+// no crypto.subtle. Other pages use crypto.subtle.
 
 const PRIMES = [];
 for (let n = 2; PRIMES.length < 64; n++) if (PRIMES.every((prime) => n % prime)) PRIMES.push(n);

@@ -1,11 +1,11 @@
-// The shaders: the colours of a layer's pixels, by whole numbers as turns.js finds them, and layers as a view shows them.
+// The shaders: the colours of a layer's pixels, in integers as in turns.js, and the drawing of layers in a view.
 //
-// A program that paints is made for what it paints: such turns, with these effects. Where a processor stands in for a GPU
-// it computes both sides of every branch.
+// Each painting program is made for one kind of mapping and one set of effects. If a processor stands in for a GPU, it
+// would compute both sides of every branch.
 
 import { effectsFunctions, effectsUniforms } from "./effects_shader.js";
 
-/** One triangle that has all of the target; `v` is where a corner lies in a layer's window. */
+/** One triangle that covers the whole target; `v` is a corner's position in a layer's window. */
 export const VERTEX = `#version 300 es
 uniform mat2 turn;
 uniform vec2 shift;
@@ -17,7 +17,7 @@ void main() {
 }
 `;
 
-/** Show what has been painted: nothing beside the window, nor where no pixel has come. */
+/** Draw what has been painted: nothing outside the window, or where no pixel has arrived. */
 export const SHOW = `#version 300 es
 precision highp float;
 precision highp sampler2D;
@@ -32,7 +32,7 @@ void main() {
 }
 `;
 
-/** The fragment shader that paints a layer in {rooted, fractions, effects}: two switches and names of effects. */
+/** The fragment shader that paints a layer with {rooted, fractions, effects}: two switches and names of effects. */
 export function paint({ rooted, fractions, effects }) {
   const planes = effects.length > 0;
   return `${BEGIN}${planes ? PLANES + effectsUniforms : ""}${rooted ? rootedPlace(fractions) : linearPlace(fractions)}
@@ -71,7 +71,7 @@ uint word(ivec2 at, int slice) {
   return texelFetch(layer, ivec3(at, slice), 0).r;
 }
 
-/* The high and the low word of a product of two words. */
+/* The high and low words of a product of two words. */
 uvec2 wide(uint a, uint b) {
   uint al = a & 0xffffu, ah = a >> 16, bl = b & 0xffffu, bh = b >> 16;
   uint low = al * bl, one = ah * bl + (low >> 16), other = al * bh + (one & 0xffffu);
@@ -87,7 +87,7 @@ vec2 pair(ivec2 at, int slice) {
 }
 `;
 
-/** The place in the table: of a bend that chords approach, … */
+/** The place in the table: for a bend, interpolated along chords, … */
 const rootedPlace = (fractions) => `
 uniform usampler2D chords;
 
@@ -100,7 +100,7 @@ uint place_of(uint count${fractions ? ", float fraction" : ""}) {
 }
 `;
 
-/** … or of the count itself. */
+/** … or for the count itself. */
 const linearPlace = (fractions) => `
 uniform uvec2 per_count;
 uniform uvec2 per_unit;

@@ -1,9 +1,9 @@
-// The section of texts: the link, the command and the Python that draw what is shown.
+// The sharing panel: the link, the command and the Python code that draw what is shown.
 
 import { button, element } from "./dom.js";
 import { writePalette } from "./palette_text.js";
 
-const KINDS = { link: "the link", command: "the command", python: "the Python" };
+const KINDS = { link: "the link", command: "the command", python: "the Python code" };
 
 export function share(explorer) {
   const texts = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, element("div", { class: "code", tabindex: 0, "data-text": kind })]));
@@ -24,14 +24,14 @@ export function share(explorer) {
   return { name: "share", title: "Copy", icon: "share", el, show: fill };
 }
 
-/** Copy the link, the command or the Python of what is shown. */
+/** Copy the link, the command or the Python code of what is shown. */
 export async function copy(explorer, kind) {
   try {
     const text = kind === "link" ? explorer.address.share(explorer.link) : (await texted(explorer))[kind];
     await navigator.clipboard.writeText(text);
     const { palette } = explorer.state.colouring;
     const lacks = kind === "link" && typeof palette !== "string" && writePalette(palette) === null;
-    explorer.say(lacks ? "copied the link, without the palette: it has too many colours for one; the command has them" : `copied ${KINDS[kind]}`, lacks ? "warning" : "note");
+    explorer.say(lacks ? "copied the link without its palette, which has too many colours; copy the command to keep them" : `copied ${KINDS[kind]}`, lacks ? "warning" : "note");
   } catch (error) {
     explorer.say(`could not copy: ${error.message}`, "warning");
   }

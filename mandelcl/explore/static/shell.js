@@ -1,4 +1,4 @@
-// The frame around the panes: a bar of buttons, a side panel, a line of status and lines for the user.
+// The frame around the panes: a toolbar, a side panel, a status line and messages for the user.
 
 import { button, element } from "./dom.js";
 import { icon } from "./icons.js";
@@ -27,7 +27,7 @@ export class Shell {
     explorer.on("line", ({ line, kind }) => this.say(line, kind));
   }
 
-  /** Add a section, {name, title, icon, key, el, show, hide}, or a plain button, {name, icon, key, act}. */
+  /** Add a panel, {name, title, icon, key, el, show, hide}, or a plain button, {name, icon, key, act}. */
   add(section) {
     if (!section) return;
     const act = section.act ?? (() => this.toggle(section.name));
@@ -37,7 +37,7 @@ export class Shell {
     this.sections.set(section.name, section);
   }
 
-  /** Open a section of the panel, or close it. */
+  /** Open or close a panel. */
   toggle(name) {
     const before = this.sections.get(this.open), next = name === this.open ? null : this.sections.get(name);
     before?.button.setAttribute("aria-pressed", "false");
@@ -58,7 +58,7 @@ export class Shell {
     else if (section) this.toggle(name);
   }
 
-  /** Show nothing but the picture, or all. */
+  /** Show only the picture, or everything. */
   bare() {
     this.el.classList.toggle("bare");
   }
@@ -71,7 +71,7 @@ export class Shell {
     this.measure();
   }
 
-  /** Tell the explorer how many pixels of the device a pane has. */
+  /** Tell the explorer a pane's size in device pixels. */
   measure() {
     const { panes } = this.explorer;
     if (panes.length === 0) return;
@@ -89,7 +89,7 @@ export class Shell {
     setTimeout(() => shown.remove(), LINE_MS);
   }
 
-  /** Show why there is no server, over everything, or with null that there is one again. */
+  /** Cover everything with the reason why there is no server; null removes it. */
   absent(parts) {
     this.absence.hidden = parts === null;
     const text = parts?.map((part) => part?.textContent).join();

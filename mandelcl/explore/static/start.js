@@ -1,4 +1,4 @@
-// What a page and a widget share: an explorer in an element, over whatever transport it is given.
+// Shared by the page and the widget: an explorer in an element, over a given transport.
 
 import { Client } from "./client.js";
 import { Explorer } from "./explorer.js";
@@ -9,12 +9,14 @@ import { drawMarks } from "./marks.js";
 import { panels } from "./panels.js";
 import { takeDrops } from "./drop.js";
 
-/** Start an explorer in `el`; returns a function that ends it.
+/** Start an explorer in `el`. Returns a function that ends it.
  *
- * `transport` is as in transport.js. `address` has `read()`, `replace(hash)`, `push(hash)`, `listen(function)` and
- * `share(hash)`. `startWorker()` returns a worker that runs paint_worker.js, or null. `downloads`
- * says whether the server hands out saved files. `absence(why)` returns elements that say what to do without a server, why
- * being the transport's. Keys are those that `keys` hears, by default all.
+ * `transport` is described in transport.js. `address` has `read()`, `replace(hash)`, `push(hash)`, `listen(function)`
+ * and
+ * `share(hash)`. `startWorker()` returns a worker that runs paint_worker.js, or null. `downloads` says whether the
+ * server
+ * offers saved files. `absence(why)` returns elements that say what to do without a server, for the transport's reason.
+ * `keys` is the target of key events, by default the window.
  */
 export function start({ el, transport, address, startWorker = () => null, downloads = false, absence = () => null, keys = window }) {
   const client = new Client(transport);

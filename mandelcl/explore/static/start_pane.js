@@ -1,9 +1,9 @@
-// A pane of the explorer, and what it tells it.
+// A pane of the explorer, and its events.
 
 import { Pane } from "./pane.js";
 import { recolour } from "./recolour.js";
 
-/** A further pane beside those that are there; `own` is what its job has of its own, such as devices. */
+/** Add a pane. `own` are the settings in which its job differs, such as devices. */
 export function addPane(explorer, shell, index, own = {}) {
   const hooks = {
     onsettled: (pane, message) => {

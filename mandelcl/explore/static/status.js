@@ -1,20 +1,20 @@
-// The line below the picture: where it is, what is under the pointer, and what is being done.
+// The status line below the picture: the location, the point under the pointer, and the current work.
 
 import { element, plain } from "./dom.js";
 
-const PROBE_MS = 120; // a pointer that rests so long asks for the period under it
+const PROBE_MS = 120; // after this rest of the pointer, the period under it is requested
 
 export function status(explorer, shell) {
   const part = (name, title) => element("span", { class: name, title });
   const parts = {
     place: part("place", "Centre, to an eighth of a pixel"),
     zoom: part("zoom", "Zoom: the picture is 4/zoom high"),
-    cap: part("cap", "Iteration cap; a while it follows the view"),
+    cap: part("cap", "Iteration limit; an “a” means that it follows the view"),
     point: part("point", "Count and period under the pointer"),
-    how: part("how", "Number, rounding and devices"),
-    work: part("work", "Pixels that are done, and the rate"),
+    how: part("how", "Number format, rounding and devices"),
+    work: part("work", "Finished pixels, and the rate"),
   };
-  const bar = element("progress", { max: 1, value: 0, "aria-label": "Pixels that are done" });
+  const bar = element("progress", { max: 1, value: 0, "aria-label": "Finished pixels" });
   shell.status.replaceChildren(...Object.values(parts), bar);
 
   explorer.on("change", () => {
@@ -51,7 +51,7 @@ export function status(explorer, shell) {
   return null;
 }
 
-/** The count under the pointer at once, and the period when the pointer rests. */
+/** Show the count under the pointer at once, and the period when the pointer rests. */
 function pointed(explorer, part) {
   let timer = null;
   const show = () => {
@@ -75,7 +75,7 @@ function pointed(explorer, part) {
   explorer.on("progress", ({ message }) => message.say === "complete" && show());
 }
 
-/** A coordinate that fits the line: of a long one its beginning and its end. */
+/** A coordinate that fits the line: the beginning and the end of a long one. */
 function shortened(value, imaginary = false) {
   const text = value.toText().includes("/") ? `${value.toNumber()}` : value.toText();
   const signed = imaginary ? `${text.startsWith("-") ? "− " : "+ "}${text.replace("-", "")} i` : text.replace("-", "−");

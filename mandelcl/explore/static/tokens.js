@@ -1,8 +1,8 @@
-// The tokens that a page has, and how it proves them to its server, which proves its own knowledge in turn; neither
-// sends a token. docs/explore-protocol.md has the formulas.
+// A page's tokens. The page proves to its server that it knows one, and the server proves the same; neither sends a
+// token. docs/explore-protocol.md has the formulas.
 //
-// The token of a run opens nothing once that server has ended, so it may lie in localStorage. The kept token opens later
-// runs: it is kept as a key that no script can read, as of a program that listens at the port later.
+// A run's token is worthless once that server has ended, so it may be in localStorage. The kept token opens later runs.
+// It is stored as a key that no script can read, for example one of a program that listens on the port later.
 
 import { hmacSha256 } from "./sha256.js";
 
@@ -14,7 +14,7 @@ const encoder = new TextEncoder();
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
-/** A key for HMACs from bytes: one that no script can read where the browser has such. */
+/** A key for HMACs from bytes: one that scripts cannot read, if the browser supports that. */
 async function keyOf(bytes) {
   return globalThis.crypto?.subtle ? crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]) : bytes;
 }
@@ -30,12 +30,12 @@ async function unsealed(key, text, sealed) {
 }
 
 export class Tokens {
-  /** With the token of the address, where there is one; `origin` is that of the page. */
+  /** `given` is the token in the address, if any; `origin` is the page's. */
   constructor(given, origin) {
     Object.assign(this, { origin, run: given || remembered() });
   }
 
-  /** The answer to the server's nonce, {nonce, run, kept}, and a function that checks and takes what it says to that. */
+  /** The answer to the server's nonce, {nonce, run, kept}, and a function that checks the server's reply. */
   async answer(nonce) {
     const own = hex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
     const run = this.run || remembered(); // another tab may know it by now
@@ -45,7 +45,7 @@ export class Tokens {
     return { message: { do: "prove", nonce: own, ...proofs }, check: (said) => this.check(said, keys, about) };
   }
 
-  /** Whether what has answered knows the token, too; if so, both tokens are kept. */
+  /** Whether the answering program knows the token, too. If so, both tokens are stored. */
   async check(said, keys, about) {
     const key = keys[said.with];
     if (!key || said.proof !== hex(await hmac(key, `server\n${about}`))) return false;
@@ -60,7 +60,7 @@ function remembered() {
   try {
     return localStorage.getItem(RUN) ?? "";
   } catch {
-    return ""; // a browser that keeps nothing
+    return ""; // a browser without storage
   }
 }
 
@@ -68,11 +68,11 @@ function remember(run) {
   try {
     localStorage.setItem(RUN, run);
   } catch {
-    // the link has it
+    // the token is still in the link
   }
 }
 
-/** Do something with the store of keys; null where the browser has none. */
+/** Use the store of keys; null if the browser has none. */
 function stored(mode, act) {
   return new Promise((resolve) => {
     const none = () => resolve(null);
@@ -89,7 +89,7 @@ function stored(mode, act) {
       } catch {
         none();
       }
-      database.close(); // once its transactions have ended
+      database.close(); // takes effect after its transactions have ended
     };
     return undefined;
   });
@@ -97,6 +97,6 @@ function stored(mode, act) {
 
 const kept = async () => {
   const key = await stored("readonly", (store) => store.get("kept"));
-  return globalThis.CryptoKey && key instanceof CryptoKey ? key : null; // which not every page has
+  return globalThis.CryptoKey && key instanceof CryptoKey ? key : null; // not every page has CryptoKey
 };
 const keep = (key) => stored("readwrite", (store) => store.put(key, "kept"));

@@ -1,13 +1,13 @@
-// The way to the server: a WebSocket that is opened again when it is lost.
+// The connection to the server: a WebSocket that is reopened when it is lost.
 //
-// Any transport has `send(text or bytes)`, `close()` and, set by who takes it, `onopen()`, `onclose(why)`,
-// `ontext(text)` and `onbytes(buffer)`; `start()` begins. `why` says what went wrong before it was open.
+// Any transport has `send(text or bytes)`, `close()` and `start()`, which begins. Its user sets `onopen()`,
+// `onclose(why)`, `ontext(text)` and `onbytes(buffer)`. `why` says what went wrong before it was open.
 
 import { introduce, WELCOME } from "./introduce.js";
 
 const FIRST_WAIT_MS = 250;
 const MOST_WAIT_MS = 4000;
-const STILL_MS = 45000; // a connection is asked for a sign of life after so long
+const STILL_MS = 45000; // a silent connection gets a ping after this time
 
 export class SocketTransport {
   constructor(address, tokens) {
@@ -28,7 +28,7 @@ export class SocketTransport {
     addEventListener("online", this.retry, { once: true });
   }
 
-  /** Introduce the page on a socket; what comes behind that waits until it is done. */
+  /** Do the handshake on a socket. Later messages wait until it is done. */
   async introduced(socket) {
     const waiting = [], wanted = [];
     const hand = () => {
@@ -73,14 +73,14 @@ export class SocketTransport {
     this.timer = setTimeout(() => this.start(), wait);
   }
 
-  /** Send a message; false while there is no connection, and the message is lost. */
+  /** Send a message. Without a connection, the message is dropped and the result is false. */
   send(message) {
     if (!this.open || this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(message);
     return true;
   }
 
-  /** Give up a connection on which nothing has been heard for long, though it was asked to answer. */
+  /** Give up a connection that has been silent for long, even after a ping. */
   expect() {
     const socket = this.socket, asked = performance.now();
     setTimeout(() => {

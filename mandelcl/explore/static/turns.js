@@ -1,40 +1,41 @@
-// From counts to places in a palette's table, to the last bit as mandelcl/colour/turns.py does it.
+// From counts to places in a palette's table: the same bits as mandelcl/colour/turns.py.
 //
-// A count, with its smooth fraction where there is one, turns the palette by so much of a turn: a binary fraction of 32
-// or 64 bits, whose carries are whole turns and are dropped. A word of 64 bits is two of 32, the low one first.
+// A count, with its smooth fraction if there is one, advances the palette by a fraction of a cycle: a binary fraction
+// of 32
+// or 64 bits. Its carries are whole cycles and are dropped. A 64-bit word is two 32-bit words, the low one first.
 
 import { Ratio } from "./ratio.js";
 
 export const CHORD_BITS = 14;
 export const BEND = 8;
-export const BEND_BITS = 0x41000000; // those of BEND as a float
+export const BEND_BITS = 0x41000000; // the bits of BEND as a float
 export const MOST_BITS = 0x4fffffff;
 export const CHORDS = ((MOST_BITS - BEND_BITS) >>> CHORD_BITS) + 1;
 const UNIT_BITS = 26n;
 const LEAST_TURNS = { root4: 2 ** -20, root2: 2 ** -13, log: 2 ** -20 };
 const BENDS = { root4: (value) => Math.sqrt(Math.sqrt(value)), root2: Math.sqrt, log: Math.log };
-// A turn in units of each is that of the fourth root times this.
+// The cycle in units of each is the fourth root's times this.
 export const UNITS = { root4: 1, root2: 8, log: 1, linear: 256 };
 const FRACTION_LIMIT = 2 ** 30;
 const SMALL_DENOMINATOR = 1n << 16n;
-const MOST_COUNTS = 1 << 16; // up to this cap, places of plain counts are looked up
+const MOST_COUNTS = 1 << 16; // up to this iteration limit, places of plain counts come from a lookup table
 const WORD = 2 ** 32;
 
-/** How a colouring turns counts: {kind, size, …}, of a palette as the server describes it. */
+/** A colouring's mapping of counts: {kind, size, …}, for a palette in the server's form. */
 export function turnsOf(palette, colouring, continuous) {
   const [transfer, length] = transferOf(palette, colouring);
   if (transfer === "linear") return linear(palette.size, length, colouring.offset, continuous);
   return bent(palette.size, transfer, length, colouring.offset);
 }
 
-/** What turns the palette, and the length of a turn in units of that. */
+/** The function that advances the palette, and the length of a cycle in its units. */
 export function transferOf(palette, { cycle, transfer }) {
   const usual = palette.smooth ? "root4" : "linear";
   const chosen = transfer ?? (cycle === null ? usual : "linear");
   return [chosen, cycle ?? (palette.cycle * UNITS[chosen]) / UNITS[usual]];
 }
 
-/** A turn for so many counts. */
+/** A cycle with a fixed number of counts. */
 export function linear(size, cycle, offset, continuous) {
   const perCount = meant(new Ratio(BigInt(size)).over(Ratio.of(cycle))).over(BigInt(size));
   const whole = ceiling(perCount.times(1n << 64n));
@@ -43,9 +44,9 @@ export function linear(size, cycle, offset, continuous) {
   return { kind: "linear", size, perCount: words(whole), perUnit: words(perUnit), start: words(start) };
 }
 
-let kept = null; // the chords of a bend, which begin at 0: the offset is added to their starts
+let kept = null; // the chords of a bend without offset; the offset is added to their starts
 
-/** A turn of a bend of BEND + count, such as its fourth root. */
+/** A cycle of a bend of BEND + count, such as its fourth root. */
 export function bent(size, transfer, turn, offset) {
   if (kept?.transfer !== transfer || kept.turn !== turn) kept = { transfer, turn, chords: bend(transfer, turn) };
   return { kind: "rooted", size, ...kept.chords, offset: Number((startOf(size, offset) >> 32n) & 0xffffffffn) };
@@ -64,7 +65,7 @@ function bend(transfer, turn) {
   return { starts, rises };
 }
 
-/** The place in the table of each pixel; the last one, `size`, is inside's. */
+/** The place in the table of each pixel. The last one, `size`, is for the inside. */
 export function placesOf(turns, cap, counts, smooth) {
   const places = new Uint16Array(counts.length);
   if (smooth === null && cap <= MOST_COUNTS) {
@@ -123,13 +124,13 @@ function highWord(a, b) {
   return ah * bh + (one >>> 16) + (other >>> 16);
 }
 
-/** An offset in 2^−64 of a turn. */
+/** An offset in 2^−64 of a cycle. */
 function startOf(size, offset) {
   const turned = Ratio.of(offset).times(BigInt(size));
   return BigInt.asUintN(64, ceiling(meant(turned).over(BigInt(size)).times(1n << 64n)));
 }
 
-/** The simple fraction that a float's may stand for, such as 10 for 16/1.6, or the value itself. */
+/** The simple fraction that a float probably stands for, such as 10 for 16/1.6, or the value itself. */
 function meant(value) {
   const exact = value.reduced(), simple = limited(exact);
   const off = simple.minus(exact);
@@ -137,7 +138,7 @@ function meant(value) {
   return (off.sign < 0 ? off.negated() : off).compare(error) <= 0 ? simple : exact;
 }
 
-/** The nearest fraction of a denominator up to SMALL_DENOMINATOR, as Python's Fraction.limit_denominator finds it. */
+/** The nearest fraction with a denominator up to SMALL_DENOMINATOR, as Python's Fraction.limit_denominator. */
 function limited(value) {
   if (value.den <= SMALL_DENOMINATOR) return value;
   let [p0, q0, p1, q1] = [0n, 1n, 1n, 0n];

@@ -1,4 +1,4 @@
-// The section on what is shown: its exact place, which can be typed or pasted, the cap, the formula and the number.
+// The panel for what is shown: its exact location, which can be typed or pasted, iteration limit, formula and number.
 
 import { button, element, row } from "./dom.js";
 import { Place } from "./place.js";
@@ -9,7 +9,7 @@ export function view(explorer, shell) {
   const field = (label, rows) => element("textarea", { rows, spellcheck: "false", "aria-label": label, autocomplete: "off" });
   const re = field("Real part", 3), im = field("Imaginary part", 3);
   const input = (label) => element("input", { type: "text", "aria-label": label, autocomplete: "off", spellcheck: "false" });
-  const zoom = input("Zoom"), rotation = input("Turned counter-clockwise, in degrees"), iterations = input("Iteration cap");
+  const zoom = input("Zoom"), rotation = input("Counter-clockwise rotation, in degrees"), iterations = input("Iteration limit");
   const auto = element("input", { type: "checkbox", onchange: () => automatic(explorer, auto.checked) });
   const number = element("input", { type: "text", list: "numbers", "aria-label": "Number", autocomplete: "off" });
   const numbers = element("datalist", { id: "numbers" }, ["auto", ...explorer.client.welcome.numbers, "fixed:5", "fixed:8"].map((name) => element("option", { value: name })));
@@ -48,14 +48,14 @@ export function view(explorer, shell) {
   const el = element(
     "form", { class: "view", onsubmit: (event) => event.preventDefault() },
     row("Re", re), row("Im", im), row("Zoom", zoom), row("Turn", rotation),
-    element("div", { class: "buttons" }, button("Go there", "Go to this place", go), button("Home", "The whole set", () => home(explorer))),
+    element("div", { class: "buttons" }, button("Go there", "Go to this location", go), button("Home", "The whole set", () => home(explorer))),
     row("Cap", iterations, element("label", { class: "inline" }, auto, "automatic")), row("Formula", formula), parameters, row("Number", number),
   );
   shell.el.append(numbers);
   return { name: "view", title: "What is shown", icon: "view", key: "v", el };
 }
 
-/** Do what a user asks for, and say why where it makes no sense. */
+/** Perform a user's request, and show why it failed if it is invalid. */
 function tried(explorer, act) {
   try {
     act();

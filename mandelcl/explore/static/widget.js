@@ -1,10 +1,10 @@
-// The explorer as a widget of a notebook, in a root of its own: the notebook's styles and keys and the page's stay apart.
+// The explorer as a notebook widget, in its own shadow root: the styles and keys of notebook and page stay separate.
 
 import { CommTransport } from "./comm.js";
 import { element } from "./dom.js";
 import { start } from "./start.js";
 
-/** A widget as anywidget takes it; `css` is the page's style sheet, `worker` the address of paint_worker.js. */
+/** A widget for anywidget. `css` is the page's style sheet, `worker` the URL of paint_worker.js. */
 export function widget(css, worker) {
   return { render: ({ model, el }) => render(model, el, css, worker) };
 }
@@ -14,7 +14,7 @@ function render(model, el, css, worker) {
   const box = element("div", { style: "width: 100%; height: 100%" });
   const host = element("div", {
     class: "mandelcl", style: `width: min(100%, ${width}px); height: ${height}px`,
-    "data-lm-suppress-shortcuts": "true", // JupyterLab's own keys would come first
+    "data-lm-suppress-shortcuts": "true", // otherwise JupyterLab's own keys would take precedence
   });
   host.attachShadow({ mode: "open" }).append(element("style", {}, css), box);
   host.addEventListener("keydown", (event) => event.stopPropagation());
@@ -24,7 +24,7 @@ function render(model, el, css, worker) {
     model.save_changes();
   };
   const transport = new CommTransport(model);
-  transport.onbusy = () => box.explorer.say("the kernel is busy, or has ended; this goes on when it answers", "warning");
+  transport.onbusy = () => box.explorer.say("the kernel is busy or has ended; this continues when it answers", "warning");
   const end = start({
     el: box,
     transport,
@@ -38,7 +38,7 @@ function render(model, el, css, worker) {
   };
 }
 
-/** A worker, or null where the notebook's page may have none. */
+/** A worker, or null if the notebook's page may not have one. */
 function startWorker(address) {
   try {
     return new Worker(address, { type: "module" });

@@ -54,7 +54,7 @@ def test_a_copied_link_opens_in_a_new_tab_and_in_another_browser(browser: "Brows
         with closing(_browser(browser)) as stranger:
             page = stranger.new_page()
             page.goto(bookmark)
-            _absence(page, "This link is not good any more")
+            _absence(page, "This link is no longer valid")
             assert f"mandelcl explore '{bookmark}'" in page.locator(".absence").inner_text()
             page.goto(link)  # pasted over the address; the page is not loaded again
             Explorer(page).rests()
@@ -76,7 +76,7 @@ def test_impostor_at_the_port_learns_no_token_and_bookmark_persists(browser: "Br
         secrets = [kept.hex(), mac(kept, f"mandelcl explore\n{origin}").hex()]
         with squatting(int(port)) as squatter:
             wait_until(lambda: squatter.proofs)  # the page connects by itself
-            _absence(page.page, "Another program answers")
+            _absence(page.page, "Another program is using")
             assert first.token not in str(squatter.heard)  # not even the token of the run that has ended
             for address in (link, page.page.url):  # by the link, and from a bookmark
                 with closing(context.new_page()) as tab:
@@ -96,11 +96,11 @@ def test_impostor_at_the_port_learns_no_token_and_bookmark_persists(browser: "Br
             with closing(_browser(browser)) as stranger:
                 other = stranger.new_page()
                 other.goto(link)
-                _absence(other, "This link is not good any more")
+                _absence(other, "This link is no longer valid")
                 other.goto(_link(page))
                 Explorer(other).rests()
         with serving(folder, "--port", port, "--new-token"):
-            _absence(page.page, "This link is not good any more")
+            _absence(page.page, "This link is no longer valid")
 
 
 def test_the_pages_own_hmac_is_the_standard_one(modules: "Page") -> None:

@@ -53,7 +53,7 @@ def test_bookmark_is_saved_listed_and_removed(explorer: Explorer) -> None:
     zoom = _place(explorer)["zoom"]
     page.keyboard.press("p")
     page.fill("input[aria-label='Name of the bookmark']", "a test's own")
-    page.click("text=Keep this place")
+    page.click("text=Bookmark this location")
     bookmark = page.locator('[data-bookmark="a test\'s own"]')
     bookmark.wait_for(timeout=PATIENCE_MS)
     page.reload()
@@ -216,7 +216,7 @@ def test_excess_page_waits_until_another_disconnects(browser: "Browser", server:
                 others.enter_context(server.page())
         explorer = Explorer(context.new_page())
         explorer.page.goto(server.address)
-        explorer.page.locator(".absence", has_text="as many pages open").wait_for(timeout=PATIENCE_MS)
+        explorer.page.locator(".absence", has_text="too many open pages").wait_for(timeout=PATIENCE_MS)
         others.close()
         explorer.rests()
 
