@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from mandelcl.base.names import DEFAULT_PALETTE, PALETTE_SUFFIXES, PALETTES, TRANSFERS
+from mandelcl.base.names import DEFAULT_PALETTE, MEASURED_PLANES, PALETTE_SUFFIXES, PALETTES, TRANSFERS
 from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
 from mandelcl.cli.progress import Say, say
@@ -24,7 +24,8 @@ _PALETTE_OPTIONS = (
         "--palette",
         metavar="PALETTE",
         shell_complete=completion.palettes,
-        help=f"{', '.join(PALETTES)}; a file ({', '.join(PALETTE_SUFFIXES)}; FILE.ugr#NAME picks one of several), "
+        help=f"{', '.join(PALETTES[:11])}, a map such as {', '.join(PALETTES[11:15])} (`mandelcl palettes` shows all); "
+        f"a file ({', '.join(PALETTE_SUFFIXES)}; FILE.ugr#NAME picks one of several), "
         "cmap:NAME of the library cmap, or colours like #03071e,#ffba08. [default: the location's, or "
         f"{DEFAULT_PALETTE}]",
     ),
@@ -47,6 +48,11 @@ _PALETTE_OPTIONS = (
         flag_value=1.0,
         metavar="[STRENGTH]",
         help="Histogram equalisation: full at 1, partial below, off at 0.",
+    ),
+    click.option(
+        "--colour-by",
+        metavar="PLANE",
+        help=f"The plane that advances the palette, not the count: {', '.join(MEASURED_PLANES)}; `count`: the count.",
     ),
     click.option("--offset", type=float, metavar="PHASE", help="The phase at which the palette begins, in cycles."),
     click.option("--inside", metavar="COLOUR", help="The colour of the set itself, like white or 402030."),
@@ -98,6 +104,7 @@ class ColourOptions:
     equalise: float | None
     offset: float | None
     inside: str | None
+    colour_by: str | None
     depth: str | None
     dither: bool | None
     transparent_inside: bool | None
@@ -155,6 +162,10 @@ class ColourOptions:
             changes.setdefault("depth", 16 if plane else 8)
         if self.transfer is not None:
             changes.setdefault("cycle", None)  # the location's or picture's cycle may be in other units
+        if self.colour_by is not None:
+            by = None if self.colour_by == "count" else self.colour_by
+            changes = {"cycle": None, "transfer": None, "offset": 0.0} | changes if by != base.by else changes
+            changes["by"] = by
         if self.equalise is not None:
             changes |= {"equalise": self.equalise or None, "knots": ()}
         if self.effects:

@@ -14,7 +14,7 @@ _GROUPS = {
         *("formula", "julia", "iterations", "escape_radius"),
     ),
     "Colours: palette, gradient, antialiasing (supersampling), slopes, distance estimation (DE)": (
-        *("palette", "cycle", "transfer", "equalise", "offset", "inside", "light", "boundary", "stripes"),
+        *("palette", "colour_by", "cycle", "transfer", "equalise", "offset", "inside", "light", "boundary", "stripes"),
         *("decomposition", "samples", "dither", "transparent_inside", "height_map", "depth"),
     ),
     "Film: speed, length, codec": (*("fps", "speed", "seconds", "ease", "hold", "reverse", "codec", "quality"),),

@@ -20,6 +20,7 @@ from mandelcl.colour import colouring_text
 from mandelcl.colour.effects import Effect, in_order
 from mandelcl.colour.equalising import knots_of, sampled_rows
 from mandelcl.colour.heights import require_height, span_of
+from mandelcl.colour.measures import require_measured, usual_of
 from mandelcl.colour.painting import paint
 from mandelcl.colour.palettes import PALETTES, Palette, find_palette
 from mandelcl.colour.quantising import Pixels
@@ -46,11 +47,10 @@ class Colouring:
     `cycle` is the length of a palette cycle in counts. Without it, a discrete palette takes one colour per count, and a
     smooth one cycles with (8 + count)^(1/4), which suits iteration limits of a hundred as well as a hundred thousand.
     `transfer`, one of `TRANSFERS`, names what advances the palette: (8 + count)^(1/4), √(8 + count), ln(8 + count) or
-    the
-    count. A `cycle` is in its units. `offset` shifts the colours by that many cycles. `inside` replaces the palette's
-    colour of the set, in the same notation. `effects` are laid over the colours, in the order of `EFFECTS`, each at
-    most
-    once.
+    the count. A `cycle` is in its units. With `by`, a plane advances the palette instead of the count: `distance`, by
+    the steepness of the count (`colour.measures`), or a plane of last iterates. `offset` shifts the colours by that
+    many cycles. `inside` replaces the palette's colour of the set, in the same notation. `effects` are laid over the
+    colours, in the order of `EFFECTS`, each at most once.
 
     `equalise` is the strength of histogram equalisation, from 0 to 1: how far one cycle of the palette is distributed
     evenly over the counts of a picture. Its quantiles are the `knots`, which `fitted` finds. Without them nothing can
@@ -77,6 +77,7 @@ class Colouring:
     height: str | None = None
     span: tuple[float, ...] = ()
     samples: int | str = 1
+    by: str | None = None
 
     def __post_init__(self) -> None:
         palette: object = self.palette
@@ -104,6 +105,10 @@ class Colouring:
             raise InvalidInputError(f"the depth must be 8 or 16 bits per channel, not {quoted(self.depth)}")
         for name in ("dither", "transparent"):
             require_type(getattr(self, name), bool, name)
+        if self.by is not None:
+            require_measured(self.by)
+            if self.palette.discrete or self.equalise is not None:
+                raise InvalidInputError(f"colours by {self.by} need a smooth palette, and are not equalised")
         if self.height is not None:
             require_height(self.height)
             if self.effects or self.equalise is not None:
@@ -114,12 +119,14 @@ class Colouring:
         """The planes that it uses besides counts. Smooth fractions are optional."""
         if self.height is not None:
             return (self.height,)
-        smooth = (SMOOTH.name,) if self.palette.smooth else ()
+        smooth = ((SMOOTH.name,) if self.palette.smooth else ()) if self.by is None else (self.by,)
         return tuple(dict.fromkeys((*smooth, *(plane for effect in self.effects for plane in effect.planes))))
 
     @property
     def by_table(self) -> bool:
         """Whether each pixel has a colour of the palette's table, determined by its count alone."""
+        if self.by is not None:
+            return False
         plain = self.depth == 8 and self.samples == 1 and not self.dither and not self.transparent
         return plain and not self.effects and self.height is None
 
@@ -194,6 +201,9 @@ class Colouring:
     def _transfer(self) -> tuple[str, float]:
         """Return the function that advances the palette, and the length of a cycle in its units."""
         palette = self.palette
+        if self.by is not None:
+            bend, length = usual_of(self.by, self.transfer)
+            return bend, length if self.cycle is None else self.cycle
         usual = "root4" if palette.smooth else "linear"
         transfer = self.transfer or (usual if self.cycle is None else "linear")
         own = palette.cycle * UNITS[transfer] / UNITS[usual]
@@ -228,6 +238,8 @@ class Colouring:
         """Raise InvalidInputError if an effect or a height map needs a plane that is not among these."""
         if self.height is not None and self.height not in planes:
             raise lacks("the height map", self.height)
+        if self.height is None and self.by is not None and self.by not in planes:
+            raise lacks("the colouring", self.by)
         for effect in self.effects:
             lacking = [plane for plane in effect.planes if plane not in planes]
             if lacking:

@@ -31,6 +31,8 @@ def as_text(colouring: "Colouring") -> str:
     values |= {name: getattr(colouring, name) for name in ("dither", "transparent") if getattr(colouring, name)}
     if colouring.depth != 8:
         values["depth"] = colouring.depth
+    if colouring.by is not None:
+        values["by"] = colouring.by
     if colouring.samples != 1:
         values["samples"] = colouring.samples
     if colouring.height is not None:
@@ -64,6 +66,7 @@ def read(text: str) -> dict[str, Any]:
         "height": values.get("height"),
         "span": _span(values.get("span", ())),
         "samples": values.get("samples", 1),
+        "by": values.get("by"),
     }
 
 

@@ -69,7 +69,7 @@ class FirstSamples:
 
     def _put(self, job: Job, rows: Rows, place: tuple[slice, slice]) -> None:
         if self._light is None:
-            places, table = places_of(job.iterations, rows, self._colouring), self._colouring.palette.table()
+            places, table = places_of(job, rows, self._colouring), self._colouring.palette.table()
             for channel, values in enumerate(self._bytes):
                 values[place] = np.take(np.ascontiguousarray(table[:, channel]), places, mode="clip")
         else:

@@ -1,7 +1,8 @@
 """The colours in a file of mandelcl or of another program, and conversion to and from those of Kalles Fraktaler.
 
-Its palette has 1024 entries. A pixel gets the entry (f(count)/IterDiv + ColorOffset) mod 1024. The count is ours plus
-the difference from `shift_of`, and f is the function that `ColorMethod` names (its sources, 2.15).
+Its palette has 1024 entries. A pixel gets the entry (f(x)/IterDiv + ColorOffset) mod 1024, and f is the function that
+`ColorMethod` names (its sources, 2.15). With methods 5 to 8, x is the steepness of the count (`colour.measures`).
+Otherwise x is our count plus the difference from `shift_of`.
 """
 
 import math
@@ -18,12 +19,15 @@ from mandelcl.base.text import printable
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palette_files.kalles_fraktaler import read
 from mandelcl.colour.turns import BEND, BENDS
+from mandelcl.core.planes import DISTANCE
 from mandelcl.files import loading, places
 from mandelcl.files.continuous import shift_of
 from mandelcl.files.places import ForeignPlace, kalles_fraktaler, toml
 
 _ENTRIES = 1024
 _METHODS: Mapping[int, str] = {0: "linear", 1: "root2", 3: "log", 11: "root4"}
+_BY_DISTANCE: Mapping[int, str] = {5: "linear", 6: "root2", 7: "log", 8: "root2"}
+_WRITTEN_BY_DISTANCE = {5: "linear", 7: "log", 8: "root2"}
 _RADIUS = Fraction(10_000)  # for a location without a radius
 _PLAIN_SHADER = "KF_Colour();"
 
@@ -75,8 +79,12 @@ def lines_of(colouring: Colouring, place: ForeignPlace) -> tuple[str, tuple[str,
     elif len(colours) > _ENTRIES:
         notes.append(f"its palette has more than {_ENTRIES} colours; only the first {_ENTRIES} are written")
         turn, colours = turn * _ENTRIES / len(colours), colours[:_ENTRIES]
-    method = next(number for number, name in _METHODS.items() if name == transfer)
-    start = colouring.offset - _start(transfer, turn, place, palette.smooth)
+    methods = _METHODS if colouring.by != DISTANCE.name else _WRITTEN_BY_DISTANCE
+    method = next((number for number, name in methods.items() if name == transfer), None)
+    if colouring.by not in (None, DISTANCE.name) or method is None:
+        notes.append(f"its colours by {colouring.by} have no counterpart there: they are written as by the count")
+        method, turn = 11, palette.cycle
+    start = colouring.offset - (0 if methods is not _METHODS else _start(transfer, turn, place, palette.smooth))
     lines = {
         "IterDiv": repr(turn / _ENTRIES),
         "ColorMethod": str(method),
@@ -101,13 +109,24 @@ def _laid(values: Mapping[str, str], place: ForeignPlace, notes: list[str]) -> C
     offset = float(parse_number(values.get("coloroffset") or "0", "ColorOffset")) / entries
     method = int(values.get("colormethod") or "0")
     transfer = _METHODS.get(method)
+    if method in _BY_DISTANCE:
+        if method == 6:
+            notes.append("where it is steeper than IterDiv, its colours go by the count, which is left out")
+        turn = _turn(values, entries)
+        return Colouring(palette, turn, offset % 1, transfer=_BY_DISTANCE[method], by=DISTANCE.name)
     if transfer is None:
         notes.append(f"its colour method (colormethod: {method}) is unknown here; the default is used")
         return Colouring(palette, offset=offset % 1)
+    turn = _turn(values, entries)
+    return Colouring(palette, turn, (offset + _start(transfer, turn, place, smooth=True)) % 1, transfer=transfer)
+
+
+def _turn(values: Mapping[str, str], entries: float) -> float:
+    """Return the length of a turn of so many entries; raises ValueError where there is none."""
     turn = float(parse_number(values.get("iterdiv") or "1", "IterDiv")) * entries
     if not 0 < turn < math.inf:
         raise ValueError(f"IterDiv is {turn}")
-    return Colouring(palette, turn, (offset + _start(transfer, turn, place, smooth=True)) % 1, transfer=transfer)
+    return turn
 
 
 def _start(transfer: str, turn: float, place: ForeignPlace, smooth: bool) -> float:

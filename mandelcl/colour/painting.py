@@ -9,6 +9,7 @@ import numpy.typing as npt
 from mandelcl.base.srgb import decode, encode
 from mandelcl.colour import heights
 from mandelcl.colour.linear_light import Light, bytes_of, light_of
+from mandelcl.colour.measures import places_by
 from mandelcl.colour.palettes import Palette, read_colour
 from mandelcl.colour.quantising import Pixels, quantised, thresholds, type_of
 from mandelcl.colour.turns import Places
@@ -36,7 +37,7 @@ def paint(job: Job, rows: Rows, colouring: "Colouring", left: int = 0, top: int 
         strip = slice(first, first + step)
         part = {name: values[strip] for name, values in rows.items()}
         if colouring.by_table:
-            places = places_of(job.iterations, part, colouring)
+            places = places_of(job, part, colouring)
             if colouring.indexed:
                 pixels[strip] = places
             else:
@@ -46,8 +47,14 @@ def paint(job: Job, rows: Rows, colouring: "Colouring", left: int = 0, top: int 
     return pixels
 
 
-def places_of(cap: int, rows: Rows, colouring: "Colouring") -> Places:
+def places_of(job: Job, rows: Rows, colouring: "Colouring") -> Places:
     """Return each pixel's place in the palette cycle. The place behind the last one is the set's."""
+    cap = job.iterations
+    if colouring.by is not None:
+        bend, length = colouring.bend, colouring.turn
+        places = places_by(job, rows, colouring.by, bend, length, colouring.offset, colouring.places)
+        np.copyto(places, colouring.places, where=rows[COUNTS.name] == np.uint32(cap))
+        return places
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
     if smooth is None and cap <= _MOST_COUNTS:
         return np.take(_places_by_count(cap, colouring), counts.astype(np.intp), mode="clip")
@@ -67,7 +74,7 @@ def _places_by_count(cap: int, colouring: "Colouring") -> Places:
 def lit(job: Job, rows: Rows, colouring: "Colouring") -> Light:
     """Return the light of pixels, height × width × 3, with all effects applied."""
     table = _lights(colouring.palette, colouring.places if colouring.fine else 0)
-    light = np.take(table, places_of(job.iterations, rows, colouring), axis=0, mode="clip")
+    light = np.take(table, places_of(job, rows, colouring), axis=0, mode="clip")
     inside = rows[COUNTS.name] == np.uint32(job.iterations)
     for effect in colouring.effects:
         factor = effect.factor(rows, job).astype(np.float32, copy=False)
@@ -89,7 +96,7 @@ def _finished(job: Job, rows: Rows, colouring: "Colouring", left: int, top: int)
     if colouring.effects:
         return finished(lit(job, rows, colouring), alpha, colouring, job, left, top)
     table = _values(colouring.palette, colouring.places if colouring.fine else 0)
-    values = np.take(table, places_of(job.iterations, rows, colouring), axis=0, mode="clip")
+    values = np.take(table, places_of(job, rows, colouring), axis=0, mode="clip")
     return encoded(values, alpha, colouring, job, left, top)
 
 

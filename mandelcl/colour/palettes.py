@@ -17,6 +17,7 @@ from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.names import matching, unknown
 from mandelcl.base.text import quoted
 from mandelcl.colour.blending import as_bytes, turn_of
+from mandelcl.colour.maps import colour_maps
 
 TABLE_SIZE = 4096
 MOST_COLOURS = 4096
@@ -201,7 +202,8 @@ _DEFAULTS = {
     "inside": "#000000",
     "blend": "even",
 }  # for fields that files leave out
-PALETTES: Mapping[str, Palette] = MappingProxyType({palette.name: palette for palette in _ALL})
+_MAPS = tuple(Palette(name, found.about, found.turn(), cycle=1.6) for name, found in colour_maps().items())
+PALETTES: Mapping[str, Palette] = MappingProxyType({palette.name: palette for palette in (*_ALL, *_MAPS)})
 
 
 def listed_palette(name: str) -> Palette:

@@ -219,6 +219,7 @@ def _palette(palette: Palette, inside: str | None) -> str:
 def _finish(colouring: Colouring) -> list[str]:
     """Return the options of a colouring for its depth, dithering, transparency and height map."""
     words = [] if colouring.height is None else ["--height-map", colouring.height]
+    words += [] if colouring.by is None else ["--colour-by", colouring.by]
     if colouring.height is not None or colouring.depth != 8:
         words += ["--depth", str(colouring.depth)]
     words += ["--dither"] * colouring.dither + ["--transparent-inside"] * colouring.transparent

@@ -17,7 +17,7 @@ from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.field import Field, allocate
 from mandelcl.core.job import Job
-from mandelcl.core.planes import COUNTS, LAST, SMOOTH
+from mandelcl.core.planes import COUNTS, LAST, SMOOTH, TRAILS
 from mandelcl.core.report import Report
 from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.engine.methods import direct, method_of
@@ -31,7 +31,8 @@ from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.waiting import await_host
 
-_NESTED = {COUNTS.name, SMOOTH.name, LAST.name}  # planes that depend only on a pixel's point
+# Planes that depend only on a pixel's point.
+_NESTED = {COUNTS.name, SMOOTH.name, LAST.name, *(plane.name for plane in TRAILS)}
 
 
 class Keeping:

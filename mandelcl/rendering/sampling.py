@@ -197,7 +197,7 @@ class SampledWork(WorkStage):
         wider = Block(0, band.y, band.width + 2, band.height + 2)
         for block, results, _ in self._results(job, wider, cancel):
             with self.watch.of("colour"):
-                first.put(job, values_of(job.planes, results, job.facts), block.x - wider.x, block.y - wider.y)
+                first.put(self.job, values_of(job.planes, results, job.facts), block.x - wider.x, block.y - wider.y)
         self._note(band.pixels)
         self._tell(0)
         return first

@@ -121,7 +121,8 @@ def test_colour_steps_follow_counts() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "what"),
     [
-        ("ColorMethod", 7, "colormethod: 7"),
+        ("ColorMethod", 9, "colormethod: 9"),
+        ("ColorMethod", 6, "steeper than IterDiv"),
         ("Slopes", 1, "slopes: 1"),
         ("MultiColor", 1, "multicolor: 1"),
         ("Smooth", 0, "smooth: 0"),
@@ -133,6 +134,24 @@ def test_unsupported_colour_settings_are_named(key: str, value: int, what: str) 
     colouring, (note,) = colouring_of(text, places.place_in(text))
     assert colouring is not None
     assert what in note
+
+
+@pytest.mark.parametrize(("method", "transfer"), [(5, "linear"), (7, "log"), (8, "root2")])
+def test_colours_by_distance_go_there_and_back(method: int, transfer: str) -> None:
+    colouring = read(kfr(ColorMethod=method, IterDiv=0.02))
+    assert (colouring.by, colouring.transfer) == ("distance", transfer)
+    assert colouring.turn == pytest.approx(0.02 * 1024)
+    assert colouring.offset == pytest.approx(300 / 1024)
+    lines, notes = lines_of(colouring, PLAIN)
+    assert not notes
+    assert f"ColorMethod: {method}\r\n" in lines
+    assert "ColorOffset: 300\r\n" in lines
+
+
+def test_colours_by_last_iterates_are_written_by_the_count() -> None:
+    lines, notes = lines_of(Colouring(PALETTES["ice"], by="triangle"), PLAIN)
+    assert "colours by triangle have no counterpart" in notes[0]
+    assert "ColorMethod: 11\r\n" in lines
 
 
 def test_custom_glsl_colouring_is_reported_as_unsupported() -> None:

@@ -118,8 +118,8 @@ def test_kalles_fraktaler_palette_uses_half_cosine_waves(folder: Path) -> None:
 
 
 def test_lists_of_colours(folder: Path) -> None:
-    assert find_palette(str(folder / "warm.txt")).colours == ("#03071e", "#ffba08", "#d00000")
-    assert find_palette(str(folder / "cool.css")).colours == ("#001219", "#0a9396", "#94d2bd")
+    assert find_palette(str(folder / "warm.txt")).colours == ("#03071e", "#ffba08", "#d00000", "#ffba08")
+    assert find_palette(str(folder / "cool.css")).colours == ("#001219", "#0a9396", "#94d2bd", "#0a9396")
     assert find_palette("#03071e,ffba08").colours == ("#03071e", "#ffba08")
     own = find_palette(str(folder / "own.json"))
     assert (own.name, own.inside, own.blend) == ("own", "#ffffff", "linear")

@@ -35,7 +35,7 @@ def a_field(width: int = 200, height: int = 120, cap: int = 5000, column: int = 
 
 
 def places(colouring: Colouring, field: Field) -> npt.NDArray[np.int64]:
-    return places_of(field.job.iterations, field.planes, colouring)
+    return places_of(field.job, field.planes, colouring)
 
 
 @pytest.mark.parametrize("transfer", names.TRANSFERS)

@@ -3,12 +3,23 @@
 import re
 from collections.abc import Iterator
 
+from mandelcl.colour.maps import mirrored
 from mandelcl.colour.palette_files.colours import turn_of
 from mandelcl.colour.palettes import Palette
 
 _COLOUR = re.compile(r"(?<![0-9A-Za-z])#?([0-9a-fA-F]{6})(?![0-9A-Za-z])")
+_SHORT = 5  # colours of a list that is mirrored
 _WORD = re.compile(r"#?[0-9A-Za-z]+")
 _REMARK = re.compile(r"^[ \t]*(;|//).*$", re.MULTILINE)
+
+
+def closed(colours: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the colours of a turn: of a short list there and back, unless it comes back by itself.
+
+    From the last colour of a few to the first one the way is long, and mostly grey.
+    """
+    back = colours[1:] == colours[:0:-1] or colours[:1] == colours[-1:]
+    return colours if back or len(colours) > _SHORT else mirrored(colours)
 
 
 def read(text: str, name: str) -> Iterator[Palette]:
@@ -17,5 +28,5 @@ def read(text: str, name: str) -> Iterator[Palette]:
     for word in words:
         if not _COLOUR.fullmatch(word):
             raise ValueError(f"{word[:40]} is not a colour like #03071e")
-    colours = tuple(f"#{word.lstrip('#').lower()}" for word in words)
+    colours = closed(tuple(f"#{word.lstrip('#').lower()}" for word in words))
     yield Palette(name, "a list of colours", colours, cycle=turn_of(colours))
