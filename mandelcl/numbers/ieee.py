@@ -13,7 +13,7 @@ from mandelcl.base.words import Words
 from mandelcl.formulas import Formula
 from mandelcl.numbers.answers import Check
 from mandelcl.numbers.format import ErrorBounds, NumberFormat
-from mandelcl.numbers.ieee_arithmetic import FusedIntegers, Scalar, Scalars
+from mandelcl.numbers.ieee_arithmetic import FusedIntegers, Scalars
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,6 @@ class IeeeFormat(NumberFormat):
     def derivative_parts(self) -> tuple[str, ...]:
         """Plain numbers of the same type."""
         return ("derivative_ieee.cl",)
-
-    def to_double(self, value: int | Scalar) -> float:
-        """Return a real of one of the host's arithmetics as a double."""
-        if isinstance(value, int):
-            return float(Fraction(value, 1 << FusedIntegers(self).places))
-        return float(value)
 
     @property
     def derivative_words(self) -> int:

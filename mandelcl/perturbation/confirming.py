@@ -8,7 +8,6 @@ from typing import TypeAlias
 from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
-from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.formulas import MANDELBROT
 from mandelcl.perturbation.counting import CountTask, exact_counts
@@ -107,13 +106,6 @@ def confirm(
         differing=tuple(Difference(*pixel, count, true) for pixel, count, true in pairs if true not in (None, count)),
         undecided=tuple(pixel for pixel, _, true in pairs if true is None),
     )
-
-
-def confirm_field(field: Field, number: int, *, seconds: float = math.inf, cancel: Token = NEVER) -> Confirmation:
-    """Compare so many counts of a field, drawn by a fixed rule, with those of exact arithmetic; as `confirm` does."""
-    sample = Sample(field.job.view, number)
-    sample.note(0, field.counts)
-    return confirm(field.job, sample.counts, seconds=seconds, cancel=cancel)
 
 
 def require_confirmable(job: Job) -> None:

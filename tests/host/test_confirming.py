@@ -8,10 +8,10 @@ import pytest
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
-from mandelcl.core.field import Field
+from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.formulas import formula_named
-from mandelcl.perturbation.confirming import Confirmation, Difference, confirm, confirm_field, drawn
+from mandelcl.perturbation.confirming import Confirmation, Difference, Sample, confirm, drawn
 from tests.oracle.truth import truth_counts
 
 JOB = Job(View.centred("-1.25066", "0.02012", "11764", 48, 27), 300)
@@ -36,13 +36,20 @@ def test_sample_of_a_small_view_is_every_pixel() -> None:
     assert len(set(drawn(view, 14))) == 14
 
 
+def _confirmed(counts: Words) -> Confirmation:
+    """Return what comes of 100 of the counts of JOB beside exact ones."""
+    sample = Sample(JOB.view, 100)
+    sample.note(0, counts)
+    return confirm(JOB, sample.counts)
+
+
 def test_correct_field_is_confirmed_and_wrong_pixel_is_named() -> None:
     counts = truth_counts(JOB)
-    assert confirm_field(Field(JOB, {"counts": counts}), 100) == Confirmation(100, (), ())
+    assert _confirmed(counts) == Confirmation(100, (), ())
     column, row = drawn(JOB.view, 100)[37]
     true = int(counts[row, column])
     counts[row, column] += 1
-    found = confirm_field(Field(JOB, {"counts": counts}), 100)
+    found = _confirmed(counts)
     assert found == Confirmation(99, (Difference(column, row, true + 1, true),), ())
     assert found.share == 0.99
 

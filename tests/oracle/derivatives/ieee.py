@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.numbers.ieee_arithmetic import FusedIntegers
 
 if TYPE_CHECKING:
     from mandelcl.numbers.ieee import IeeeFormat
@@ -117,4 +118,6 @@ class IeeeDerivatives:
     def to_float(self, value: Any) -> np.float32:
         """Return a real rounded to float."""
         with np.errstate(over="ignore"):
-            return np.float32(self._number.to_double(value))
+            if isinstance(value, int):
+                return np.float32(float(Fraction(value, 1 << FusedIntegers(self._number).places)))
+            return np.float32(float(value))
