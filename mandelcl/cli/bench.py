@@ -104,10 +104,8 @@ def command(
     did over time, which adds a small overhead.
 
     --kernel runs a kernel of your own in a separate process and compares it with mandelcl's: every pixel is checked,
-    the
-    first difference and known mistakes are explained, and the kernel is timed. docs/studies/your-kernel.md describes
-    its
-    arguments and what it must compute. The exit code is 1 if its counts are wrong or it fails.
+    the first difference and known mistakes are explained, and the kernel is timed. docs/studies/your-kernel.md
+    describes its arguments and what it must compute. The exit code is 1 if its counts are wrong or it fails.
     """
     kernels = bench_kernel.KernelOptions.of(**own)
     if kernels.example is not None:

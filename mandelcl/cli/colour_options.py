@@ -79,8 +79,8 @@ samples_option = click.option(
     "--samples",
     metavar="N|auto",
     help="Antialiasing: each pixel is the mean of N samples, which takes N times as long. auto: up to 16 samples, only "
-    "where neighbours differ. [default: auto for pictures"
-    " where that is cheap, otherwise 1]",
+    "where neighbours differ. [default: auto for pictures "
+    "if that is cheap, otherwise 1]",
 )
 
 
@@ -136,8 +136,8 @@ class ColourOptions:
     ) -> "Colouring":
         """Return the colouring that the options describe.
 
-        Options that were left out keep the value of the location, the picture or `base`.
-        If colours of another program cannot be converted, a line for each goes to `notice`, unless --palette is given.
+        Options that were left out keep the value of the location, the picture or `base`. If colours of another program
+        cannot be converted, a line for each goes to `notice`, unless --palette is given.
         """
         from mandelcl.colour.palettes import find_palette, read_colour
 

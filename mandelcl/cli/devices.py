@@ -54,16 +54,13 @@ def command(
     """List the OpenCL devices and test each.
 
     The self-test shows whether a device computes correctly. SPEC is the value for --device. FMA is measured: "slow"
-    means
-    that it is emulated in software. The self-test takes a fraction of a second per device. Its result is cached until
-    the
-    driver or the kernels change.
+    means that it is emulated in software. The self-test takes a fraction of a second per device. Its result is cached
+    until the driver or the kernels change.
 
     --soak runs known jobs repeatedly on all devices, or on those that you name with --device, each in its own process.
     The jobs use float, double and fp128, large results, and copies to the device's memory and back. Every word is
     compared, and the speed is monitored. At the end each device gets a verdict: PASS, WRONG, SLOWED, UNSTABLE or
-    FAILED.
-    The exit code is 0 if all pass. Ctrl-C ends the test early, with verdicts on the work done so far.
+    FAILED. The exit code is 0 if all pass. Ctrl-C ends the test early, with verdicts on the work done so far.
 
     --report queries each device in its own process and ignores the cache. The report has the device's properties, all
     self-tests, the compiler's messages, and the digests of ten small jobs with their expected values. It contains no

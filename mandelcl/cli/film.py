@@ -45,8 +45,7 @@ def command(
     """Make a film from existing keyframes.
 
     KEYS is a folder that `mandelcl zoom` has filled. You can change the colours, the speed, the frame size and the
-    codec;
-    no keyframe is computed again. By default the film has the colours that were given to `zoom`.
+    codec; no keyframe is computed again. By default the film has the colours that were given to `zoom`.
     """
     if json_wanted and quiet:
         raise click.UsageError("give --json or --quiet, not both")

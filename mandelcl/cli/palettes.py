@@ -31,8 +31,7 @@ def command(palettes: tuple[str, ...], output: str | None) -> None:
     """Show palettes.
 
     PALETTE is any value that `--palette` takes. All gradients of a file are shown. `cmap:` alone stands for all names
-    of
-    the library cmap. Without PALETTE, the built-in palettes are shown.
+    of the library cmap. Without PALETTE, the built-in palettes are shown.
     """
     from mandelcl.files import output as files
 

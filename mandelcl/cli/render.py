@@ -136,16 +136,12 @@ def command(
     Without a view, this draws the whole set. The suffix of FILE chooses the format: .png, .jpg and .webp (which store
     their job, see --like), .ppm, .npz (the counts themselves, see `recolour` and `compare`), .exr (OpenEXR, for other
     programs), .tif (tiled BigTIFF) or .dzi (Deep Zoom). Without -o the picture is written to mandelbrot.png. Numbers
-    are
-    decimals of any length, with or without an exponent, or ratios p/q. They are never rounded on input.
+    are decimals of any length, with or without an exponent, or ratios p/q. They are never rounded on input.
 
     A picture may be larger than memory. The finished rows of a long render are kept in FILE.part until it ends. After
-    an
-    interrupt, run the same command with --resume to continue. Several devices (--device) can share a picture, and so
-    can
-    several machines (--cluster): the workers of a Dask cluster, started by `mandelcl cluster-worker`, or workers on
-    this
-    machine. --trace records what the devices and the host did over time.
+    an interrupt, run the same command with --resume to continue. Several devices (--device) can share a picture, and so
+    can several machines (--cluster): the workers of a Dask cluster, started by `mandelcl cluster-worker`, or workers on
+    this machine. --trace records what the devices and the host did over time.
 
     Deep views are computed relative to a reference orbit, in rounded numbers. --certify proves that each count equals
     that of exact arithmetic, and recomputes a count until it can be proved. --confirm recomputes a sample of pixels,

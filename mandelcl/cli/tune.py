@@ -57,8 +57,7 @@ def command(
     The shape is the number of orbits computed side by side, the number of steps between two escape tests, and the size
     of the tiles. It changes the speed and never a result. It is stored for this device, driver and version of the
     kernels. If one of these changes, mandelcl ignores the stored shape, with a note, and uses the built-in shape for
-    this
-    class of device.
+    this class of device.
     """
     from mandelcl.engine import choose
     from mandelcl.engine.variant import forget

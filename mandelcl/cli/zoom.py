@@ -93,11 +93,9 @@ def command(
     """Make a film that zooms in.
 
     The film moves at a constant speed from the whole set, or from --from, to a location. Keyframes, each twice as deep
-    as
-    the one before, are kept in a folder beside the film. From them, `mandelcl film` makes films with other colours or
-    at
-    another speed without computing anything again. After an interrupt, run the same command to continue. A VIEW is the
-    name of a location, or RE,IM,ZOOM, or RE,IM,ZOOM,DEGREES.
+    as the one before, are kept in a folder beside the film. From them, `mandelcl film` makes films with other colours
+    or at another speed without computing anything again. After an interrupt, run the same command to continue. A VIEW
+    is the name of a location, or RE,IM,ZOOM, or RE,IM,ZOOM,DEGREES.
     """
     if json_wanted and quiet:
         raise click.UsageError("give --json or --quiet, not both")

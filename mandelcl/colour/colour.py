@@ -1,8 +1,7 @@
 """Colourings: from a field to RGB.
 
 A pixel's colour depends only on its own planes, never on the rest of the picture. So strips and tiles of a picture
-agree
-with the whole.
+agree with the whole.
 """
 
 import sys
@@ -54,8 +53,7 @@ class Colouring:
 
     `equalise` is the strength of histogram equalisation, from 0 to 1: how far one cycle of the palette is distributed
     evenly over the counts of a picture. Its quantiles are the `knots`, which `fitted` finds. Without them nothing can
-    be
-    painted.
+    be painted.
 
     Channels have a `depth` of 8 or 16 bits. `dither` diffuses the rounding errors over neighbouring pixels.
     `transparent` makes the set transparent. `height` names a plane whose values are drawn in grey instead of colours,
@@ -264,9 +262,8 @@ def colourise(field: Field, palette: Palette | str | Colouring, **options: Any) 
     With `depth=16` they are uint16. With `transparent` there is a fourth channel, which is 0 inside the set.
 
     The count is continuous (counts + smooth − 1) if the field has smooth fractions and the palette uses them.
-    `options`,
-    such as `cycle` and `offset`, are those of a `Colouring`. You can also pass a `Colouring` in place of the palette.
-    Raises InvalidInputError.
+    `options`, such as `cycle` and `offset`, are those of a `Colouring`. You can also pass a `Colouring` in place of the
+    palette. Raises InvalidInputError.
 
     The path from counts to entries of the table uses only integers and single roundings, so every platform and device
     picks the same entries. Only the computation of the table uses powers, whose last bit may differ.

@@ -118,8 +118,7 @@ class Undecided:
     """Pixels of a band that get further samples, at `indices` (row·width + column), and their sums.
 
     The error of a mean is estimated from sums of bytes, because these are what is seen. `outside` says whether each
-    first
-    sample is outside; then samples inside do not contribute light. Decided pixels stay in `all`.
+    first sample is outside; then samples inside do not contribute light. Decided pixels stay in `all`.
     """
 
     def __init__(self, colouring: Colouring, indices: Indices, light: Light, outside: Marks | None) -> None:

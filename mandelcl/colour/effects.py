@@ -1,10 +1,8 @@
 """Effects that can be laid over a palette's colours: their protocol, and the list of them.
 
 An effect computes from the planes of a pixel how much of its light remains. To add one, write a module with a class
-that
-implements `Effect`, and add its line in `EFFECTS`; the command-line option and the colouring's JSON follow. Nothing
-here
-loads numpy, so that `--help` can list the effects.
+that implements `Effect`, and add its line in `EFFECTS`; the command-line option and the colouring's JSON follow.
+Nothing here loads numpy, so that `--help` can list the effects.
 """
 
 import importlib
@@ -29,9 +27,8 @@ class Effect(Protocol):
     """How much of a pixel's light remains, from that pixel's planes alone: a frozen, hashable dataclass.
 
     A pixel outside the set gets the light a + (l − a)·f, where l is the palette's light, f the `factor` and a the light
-    of
-    the colour `towards`, each channel in linear light (1 is white). With black this is l·f. A pixel inside the set is
-    unchanged.
+    of the colour `towards`, each channel in linear light (1 is white). With black this is l·f. A pixel inside the set
+    is unchanged.
     """
 
     name: ClassVar[str]

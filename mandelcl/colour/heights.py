@@ -23,8 +23,7 @@ def heights(job: Job, rows: Rows, plane: str, transfer: str) -> Heights:
     """Return the heights of pixels: a bend of a plane's values, each at least 0.
 
     For `smooth` the value is the continuous count, for a complex plane the absolute value. In a plane of counts, the
-    set
-    is higher than everything else. Raises InvalidInputError if the field lacks the plane.
+    set is higher than everything else. Raises InvalidInputError if the field lacks the plane.
     """
     if plane not in rows:
         raise lacks("the height map", plane)

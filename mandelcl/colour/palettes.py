@@ -34,8 +34,7 @@ class Palette:
 
     `colours` are sRGB in hexadecimal (`"#03071e"`). A discrete palette shows them unchanged: colour[n mod size] for the
     count n. A smooth palette passes through them in OKLab at constant speed, and returns to the first. If `blend` is
-    one
-    of `BLENDS` other than "even", each colour has a place in the cycle, ascending in [0, 1): `positions`, or equal
+    one of `BLENDS` other than "even", each colour has a place in the cycle, ascending in [0, 1): `positions`, or equal
     distances without these. `cycle` is the default length of a cycle: in counts for a discrete palette, and in units of
     (8 + count)^(1/4) for a smooth one. `inside` is the colour of the set. Raises InvalidInputError for invalid or too
     many colours, an invalid cycle, and invalid positions.
@@ -219,8 +218,7 @@ def find_palette(name: str) -> Palette:
     """Return the palette that a text names: built-in, from a file or a library, or a list of colours.
 
     Examples: "ice", "sunset.ugr", "sunset.ugr#NAME", "cmap:viridis", "#03071e,#ffba08". Raises InvalidInputError for
-    other
-    texts, and FileError for a file that is not a palette.
+    other texts, and FileError for a file that is not a palette.
     """
     require_type(name, str, "a palette's name")
     if name in PALETTES:

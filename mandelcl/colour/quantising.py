@@ -34,8 +34,7 @@ def thresholds(lattice: Lattice, left: int, top: int, columns: int, rows: int) -
     """Return the thresholds of the pixels from column `left` and row `top` on: between −1/2 and 1/2, with mean 0.
 
     They repeat every eight pixels of the lattice, counted from its anchor, so parts of a picture agree (B. E. Bayer,
-    "An
-    optimum method for two-level rendition of continuous-tone pictures", 1973).
+    "An optimum method for two-level rendition of continuous-tone pictures", 1973).
     """
     x = (np.arange(columns) + left - lattice.column) % _SIDE
     y = (np.arange(rows) + top - lattice.row) % _SIDE

@@ -47,8 +47,8 @@ class Stripes:
     def factor(self, rows: Rows, job: Job) -> npt.NDArray[np.float32]:
         """Return 1 in the middle of a stripe, and 1 − strength between two stripes.
 
-        With w from 0 to 1 as |z| goes from the radius R to R^d, the height of a stripe is
-        (1 − w)·sin(d·k·arg z) + w·sin(k·arg z).
+        With w from 0 to 1 as |z| goes from the radius R to R^d, the height of a stripe is (1 − w)·sin(d·k·arg z) +
+        w·sin(k·arg z).
         """
         last, degree = rows[LAST.name], job.formula.degree
         re, im = last.real.astype(np.float64), last.imag.astype(np.float64)

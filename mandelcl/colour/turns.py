@@ -1,8 +1,7 @@
 """From counts to places in a palette's table, with operations that are identical on every device and platform.
 
 A count, with its smooth fraction if there is one, advances the palette by a fraction of a cycle: a binary fraction of
-32
-or 64 bits. Its carries are whole cycles and are dropped. The place is the integer part of that fraction times the
+32 or 64 bits. Its carries are whole cycles and are dropped. The place is the integer part of that fraction times the
 table's size. cl/shade.cl does the same, to the last bit. Reals are rounded once, as floats, or not at all.
 """
 
@@ -46,8 +45,7 @@ class Linear:
     """A cycle with a fixed number of counts: `start` + count·`per_count` + fraction·`per_unit`, in 2⁻⁶⁴ of a cycle.
 
     The fraction is in units of 2⁻²⁶, and 0 for a table that uses plain counts. For the fractions of a float,
-    `per_count`
-    and `start` are rounded up, so that an integer number of colours is reached and not missed.
+    `per_count` and `start` are rounded up, so that an integer number of colours is reached and not missed.
     """
 
     size: int
@@ -108,8 +106,7 @@ class Equalised:
     """One cycle laid over a picture so that each part of it covers equally many pixels, to the extent of `strength`.
 
     The rest comes from `bend`. `knots` are the quantiles 0, 1/256, 2/256 … of the picture's counts or continuous
-    counts.
-    The rest begins at the smallest of them and has one cycle per `length`. An offset is in cycles.
+    counts. The rest begins at the smallest of them and has one cycle per `length`. An offset is in cycles.
     """
 
     size: int

@@ -51,8 +51,7 @@ class Challenge:
         """Return the reply to a page that has proved itself, or None if it has not.
 
         In the reply, `with` names the page's token, and `proof` is the server's own proof. `run` and `kept` are both
-        tokens,
-        sealed so that only a page with one of the tokens can read them.
+        tokens, sealed so that only a page with one of the tokens can read them.
 
         Raises InvalidInputError for a message that is not an answer.
         """

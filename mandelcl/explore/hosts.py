@@ -58,8 +58,7 @@ class Hosts:
         """Return the names, with ports, that `Host` may have.
 
         `reached` is the machine's own address at which a request arrived. It is allowed because a malicious page that
-        makes
-        the browser resolve its name to this machine (DNS rebinding) can only send its own name.
+        makes the browser resolve its name to this machine (DNS rebinding) can only send its own name.
         """
         own = [*LOOPBACK, *([self._listening] if self.remote and not self.everywhere else [])]
         if self.remote and reached is not None:

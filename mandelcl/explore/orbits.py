@@ -134,8 +134,7 @@ def _cycle(steps: Iterator[Complex], wide: Wide, radius_squared: int, done: int)
     """Return the period that an orbit approaches, and the step at which it escapes; None if not found in time.
 
     A point is compared with later ones, for twice as long each time (Brent, BIT 20, 1980). The first point that equals
-    it
-    in double precision is one period later, if the next point matches as well.
+    it in double precision is one period later, if the next point matches as well.
     """
     ends, look = time.monotonic() + _CYCLE_S, _LEAST_LOOK
     while time.monotonic() < ends:

@@ -1,8 +1,7 @@
 """A device of the explorer in a separate process, the role `explore`: views and blocks come in, frames go out.
 
 The parent sends `start` once, then a `view` for each job, a `block` for each rectangle of it, and `drop` for a view
-that
-is no longer wanted. Its work in flight ends within one launch. Blocks are counted from the view's first pixel.
+that is no longer wanted. Its work in flight ends within one launch. Blocks are counted from the view's first pixel.
 """
 
 from collections.abc import Mapping, Sequence

@@ -35,8 +35,7 @@ class FolderLock:
         """Lock a folder, which is created if needed, and return the lock.
 
         `check` is called before the lock file is made, and may raise. Raises FileError with the text `in_use` if
-        another
-        process holds the lock. If something else is in the lock's place, the error says so, and what to do:
+        another process holds the lock. If something else is in the lock's place, the error says so, and what to do:
         `otherwise`.
         """
         for _ in range(_TRIES):

@@ -23,9 +23,8 @@ Note = Callable[[str], None]
 class Foreign:
     """A field of another program.
 
-    `placed` says whether its job shows the field's location; otherwise it shows just any view of its size.
-    Its job is not resolved, because the arithmetic of its counts is unknown. `notes` are sentences on what was not
-    converted.
+    `placed` says whether its job shows the field's location; otherwise it shows just any view of its size. Its job is
+    not resolved, because the arithmetic of its counts is unknown. `notes` are sentences on what was not converted.
     """
 
     field: Field

@@ -233,8 +233,8 @@ class FileFormat:
     `bytes_rgb` and `bytes_indexed` are for a picture in RGB and for one with a colour table. `bytes_plane` is for each
     plane besides counts: twice the measured size for detailed views. `add_texts` adds texts to a finished file. `deep`
     says whether the format has 16 bits per channel, and `clear` whether it has transparency. Some formats have a
-    longest
-    side. Formats that are not pictures hold the planes of a field; `planes` are those that they need besides counts.
+    longest side. Formats that are not pictures hold the planes of a field; `planes` are those that they need besides
+    counts.
     """
 
     write: Callable[[Path, RowSource | None, Picture | None, str], None]

@@ -89,8 +89,7 @@ def read_texts(file: BinaryIO, keywords: Collection[str]) -> dict[str, str]:
     """Return the texts of a PNG with these keywords, without decoding pixels.
 
     Other texts are not unpacked. Raises FileError for a damaged or truncated file, and for one with more texts or
-    chunks
-    than any picture has.
+    chunks than any picture has.
     """
     if file.read(len(_SIGNATURE)) != _SIGNATURE:
         raise FileError("neither a PNG picture nor a mandelcl field")

@@ -30,9 +30,8 @@ class Picture:
     `paint(top, bottom)` returns sRGB uint8 (bottom − top, width, 3). With a `table` (uint8, at most 256 × 3) it returns
     indices into the table, uint8 (bottom − top, width). `colouring` is the description of the colours as JSON, or
     empty. Writers report their busy time to `watch`. `channels` may differ from 3: 1 for grey, and one more for
-    opacity.
-    With a `depth` of 16 bits the values are uint16. A picture of planes has `colour`, for callers that read the rows
-    themselves, because each row may be read only once.
+    opacity. With a `depth` of 16 bits the values are uint16. A picture of planes has `colour`, for callers that read
+    the rows themselves, because each row may be read only once.
     """
 
     width: int

@@ -24,10 +24,8 @@ class Codec:
 
     `quality` is the encoder setting behind --quality, and `quality_is` the form of its value, from 0, the best, to
     `worst`. A chroma sample covers `wide` by `high` pixels of a frame. Each side of a frame has at least `least`
-    pixels,
-    its width and height are at most those of `most`, and there are from `slowest` to `fastest` frames per second. A
-    codec
-    without `suffixes` makes a folder.
+    pixels, its width and height are at most those of `most`, and there are from `slowest` to `fastest` frames per
+    second. A codec without `suffixes` makes a folder.
     """
 
     encoder: str

@@ -77,8 +77,7 @@ def writing(
     """Yield a sink for the frames of a film. At the end the film replaces the file at its path, or nothing changes.
 
     `quality` is in the codec's own units; smaller is better. The palette of a GIF is computed from `colours`, some of
-    the
-    frames. Raises FileError if the file cannot be written.
+    the frames. Raises FileError if the file cannot be written.
     """
     require_encoder(name)
     if name == FRAMES:

@@ -1,8 +1,7 @@
 """The path of a film from stop to stop. Each leg zooms about the one point that both its stops show at the same place.
 
 Zooming about that point keeps it fixed in the picture. So all frames of a leg are nested in one another, rotated or
-not,
-and so are its keyframes: the lattice of each one is nested in that of the next.
+not, and so are its keyframes: the lattice of each one is nested in that of the next.
 """
 
 import math

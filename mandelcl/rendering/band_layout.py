@@ -27,12 +27,10 @@ class BandLayout:
     """The type and shape of a band's values, and properties of their layers.
 
     A layer is an array whose first axis is the band's rows. `words` have one layer per word of the job's planes
-    (uint32,
-    words × rows × columns). `counts16` have a single one (uint16, 1 × rows × columns). `pixels` have one as well: sRGB
-    (uint8, or uint16 at a depth of 16, rows × columns × channels), or if `indexed`, indices into the colouring's table
-    (rows × columns). Pixels belong to one `colouring`, given in JSON. `near_first` says which layers have values close
-    to
-    the first layer's.
+    (uint32, words × rows × columns). `counts16` have a single one (uint16, 1 × rows × columns). `pixels` have one as
+    well: sRGB (uint8, or uint16 at a depth of 16, rows × columns × channels), or if `indexed`, indices into the
+    colouring's table (rows × columns). Pixels belong to one `colouring`, given in JSON. `near_first` says which layers
+    have values close to the first layer's.
     """
 
     kind: str

@@ -44,9 +44,8 @@ class Bands:
     """The bands of a picture that are in memory: results as the kernels wrote them, or as the layout `form` says.
 
     `stored` are the bands that `load(band)` can read back; they are not computed again. `keep(band, results)`, if set,
-    is
-    called with each finished band and later calls `kept(band)`; until then the band is not dropped. `memory` bounds the
-    bytes of bands that are finished or being computed. A single band may exceed it.
+    is called with each finished band and later calls `kept(band)`; until then the band is not dropped. `memory` bounds
+    the bytes of bands that are finished or being computed. A single band may exceed it.
     """
 
     def __init__(

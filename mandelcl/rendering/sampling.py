@@ -214,7 +214,7 @@ class SampledWork(WorkStage):
         return self._once(job, lambda: self._work.run([band], cancel=cancel))
 
     def _once(self, job: Job, run: Callable[[], Results]) -> Results:
-        """Yield what the work does of a job, each block once; raises _ExcludedError where a worker was found wrong."""
+        """Yield each block of a job once. Raises _ExcludedError if a worker was found to be wrong."""
         self._work.reset(job)
         for finished in run():
             if finished.revision:

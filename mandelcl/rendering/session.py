@@ -64,8 +64,7 @@ class Session:
     `cluster`, its workers compute the pictures. `cluster` is a `distributed.Client`, which you close yourself, the
     address of a scheduler ("tcp://host:8786"), or "local:N" for N workers on this machine, to which the SPECs are
     assigned. `cluster_wait` is the number of seconds to wait while the cluster has no worker. A session does one job at
-    a
-    time. Use it as a context manager, or call `close`. Only the process that made it can use it, not a forked one.
+    a time. Use it as a context manager, or call `close`. Only the process that made it can use it, not a forked one.
 
         with mandelcl.Session("gpu") as session:
             for view in views:
@@ -108,7 +107,7 @@ class Session:
 
         if self._cluster is not None:
             return table([], "A session: pictures are computed by the workers of a cluster")
-        several = "share each picture" if self._shared else "of which each job gets the fastest"
+        several = "share each picture" if self._shared else "and each job uses the fastest"
         number = len(self.devices)
         return table(self.devices, f"A session of {f'{number} devices, {several}' if number > 1 else 'one device'}")
 
@@ -163,10 +162,8 @@ class Session:
 
         This ends any earlier work. `notice` is called with lines for the user. `progress` is called while the job's
         reference orbit is computed (set `cancel` to end this with CancelledError) and, from any thread, while counts
-        are
-        proved. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no number can hold,
-        or
-        for settings that several devices cannot share.
+        are proved. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no number can
+        hold, or for settings that several devices cannot share.
         """
         self._require_open()
         settings = settings or Settings()
@@ -244,7 +241,7 @@ class Session:
     ) -> int | str:
         """Return how many samples a pixel of a job takes that leaves them open, by a survey of its view.
 
-        They are `auto` where they are cheap, otherwise 1. Raises what `begin` does.
+        They are `auto` if that is cheap, otherwise 1. Raises the errors of `begin`.
         """
         self._require_open()
         return samples_of(job, *self._surveying(job, settings or Settings(), progress, cancel), shared=self._several)

@@ -73,19 +73,16 @@ def render_to(
     Returns a report. `devices` are as for `render`: SPECs or devices; several share the picture, and by default the
     fastest is chosen. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`
     beside the first output. With `resume` the render continues from them. `memory` bounds the bytes of results that
-    wait
-    to be read. `notice` is called with lines for the user and `progress` after each block, both from this thread. `see`
-    is called from another thread with the counts of some rows and the number of the first; it gets each row once and in
-    order. With `digest` the report has the SHA-256 of the counts. Without it, the counts of a large picture that
-    nothing
-    else needs stay on the device, which colours them. Set `cancel` to end the render with CancelledError. Existing
-    files
-    are replaced when everything is done, or not at all. If the disk refuses to replace one of several, FileError says
-    which outputs are finished but not renamed. `compress` is "fast" or "small": "small" makes a smaller file with the
-    same pixels and takes several times as long. With `auto_samples`, a colouring with one sample per pixel takes as
-    many as each pixel needs where that is cheap (`engine/antialiasing.py`); a resumed render keeps its number. `once`
-    is for a process that uses OpenCL only once: only the runtime of the device is opened, if an earlier process has
-    chosen the device. Raises FileError, and the errors of `render`.
+    wait to be read. `notice` is called with lines for the user and `progress` after each block, both from this thread.
+    `see` is called from another thread with the counts of some rows and the number of the first; it gets each row once
+    and in order. With `digest` the report has the SHA-256 of the counts. Without it, the counts of a large picture that
+    nothing else needs stay on the device, which colours them. Set `cancel` to end the render with CancelledError.
+    Existing files are replaced when everything is done, or not at all. If the disk refuses to replace one of several,
+    FileError says which outputs are finished but not renamed. `compress` is "fast" or "small": "small" makes a smaller
+    file with the same pixels and takes several times as long. With `auto_samples`, a colouring with one sample per
+    pixel takes as many as each pixel needs if that is cheap (`engine/antialiasing.py`); a resumed render keeps its
+    number. `once` is for a process that uses OpenCL only once: only the runtime of the device is opened, if an earlier
+    process has chosen the device. Raises FileError, and the errors of `render`.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)

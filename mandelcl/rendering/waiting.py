@@ -77,7 +77,7 @@ class ExactCounts:
 
 
 def _duration(seconds: float) -> str:
-    """Return a time in the largest unit of which it has at least two."""
+    """Return a time in the largest unit in which it is at least two."""
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:,.0f} {unit}"

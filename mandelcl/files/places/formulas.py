@@ -1,10 +1,8 @@
 """Conversion between other programs' names of formulas and ours.
 
 The facts come from the programs' sources. Kalles Fraktaler (2.15, `formula.xml`) has numbers for kinds, and powers;
-kinds
-from 10 on, which fold parts of a power, are not read. Fraktaler-3 (2.1) has lines of the same operations as mandelcl,
-or
-a list of what is done before a power is taken.
+kinds from 10 on, which fold parts of a power, are not read. Fraktaler-3 (2.1) has lines of the same operations as
+mandelcl, or a list of what is done before a power is taken.
 """
 
 from collections.abc import Mapping

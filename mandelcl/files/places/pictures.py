@@ -1,8 +1,7 @@
 """Locations that other programs store in their pictures, as text.
 
 Kalles Fraktaler stores it in a comment of PNG and JPEG, in a TIFF's description, and in an attribute of EXR.
-Fraktaler-3
-does the same.
+Fraktaler-3 does the same.
 """
 
 import warnings

@@ -55,9 +55,8 @@ class CertifiedWork(WorkStage):
     """A stage (a `Work`) that certifies the counts of another work's blocks, as far as `exactly` has time.
 
     If the device cannot prove a pixel's count, it is recomputed, first by the refiner that `refiner(job)` makes, then
-    in
-    exact arithmetic. Meanwhile `progress` is called, from any thread. `tally` says how many pixels each stage proved.
-    A corrected block is certified again, and its earlier proof no longer counts.
+    in exact arithmetic. Meanwhile `progress` is called, from any thread. `tally` says how many pixels each stage
+    proved. A corrected block is certified again, and its earlier proof no longer counts.
     """
 
     def __init__(
