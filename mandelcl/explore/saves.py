@@ -144,7 +144,7 @@ def _draw(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple[H
     from mandelcl.engine.computing.settings import Progress
     from mandelcl.rendering.streaming import render_to
 
-    job, path = Job.from_json(order["job"]), Path(order["path"])
+    job, path, colouring = Job.from_json(order["job"]), Path(order["path"]), Colouring.from_json(order["colouring"])
 
     def progress(made: Progress) -> None:
         show({"say": "saving", "done": made.pixels, "pixels": made.pixels_total, "seconds": made.seconds})
@@ -152,13 +152,13 @@ def _draw(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple[H
     report = render_to(
         path,
         job,
-        Colouring.from_json(order["colouring"]),
+        colouring,
         order["devices"],
         resume=order["resume"],
         progress=progress,
         cancel=cancel,
         once=True,
         compress=order["compress"],
-        digest=job.view.pixels <= _MOST_DIGEST,
+        digest=job.view.pixels <= _MOST_DIGEST and colouring.samples == 1,  # a mean has no count
     )
     return {"bytes": path.stat().st_size, "sha256": report.counts_sha256, "seconds": report.timed_s}, b""

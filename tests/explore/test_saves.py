@@ -13,7 +13,7 @@ from PIL import Image
 
 import mandelcl
 from mandelcl.core.job import Job
-from mandelcl.files.loading import read_field, read_job
+from mandelcl.files.loading import read_colouring, read_field, read_job
 from mandelcl.formulas import Formula
 from tests.explore.page import HEADER, HOME, Page, Server, serving, wait_until
 
@@ -65,6 +65,14 @@ def test_a_save_has_the_colours_that_the_page_is_painted(page: Page) -> None:
     with Image.open(saved["path"]) as image:
         assert np.array_equal(np.asarray(image.convert("RGB")), pixels)
     assert picture.came.all()
+
+
+def test_a_save_may_have_samples_and_sixteen_bits(page: Page) -> None:
+    page.view(HOME)
+    saved, _ = page.ask("save", "saved", pane=0, colouring={**CLASSIC, "samples": 4, "depth": 16})
+    assert saved["sha256"] is None  # a mean of samples has no count
+    assert Path(saved["path"]).read_bytes()[24] == 16  # the depth in a PNG's header
+    assert json.loads(read_colouring(Path(saved["path"])) or "{}")["samples"] == 4
 
 
 def test_larger_save_is_the_same_job_with_more_pixels(page: Page) -> None:

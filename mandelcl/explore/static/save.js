@@ -3,6 +3,7 @@
 import { bytesText, element, plain, row } from "./dom.js";
 
 const SCALES = [1, 2, 4, 8];
+const DEEP = ["png", "tif", "tiff", "ppm", "dzi"]; // formats that hold 16 bits a channel
 const SIZE = /^\s*(\d{1,6})\s*[x×]\s*(\d{1,6})\s*$/i;
 
 export function save(explorer) {
@@ -11,6 +12,8 @@ export function save(explorer) {
   const format = element("select", { "aria-label": "Format" }, formats);
   const scale = element("select", { "aria-label": "Size" }, SCALES.map((factor) => element("option", { value: factor }, `${factor}×`)), element("option", { value: "" }, "other …"));
   const size = element("input", { type: "text", "aria-label": "Width × height", placeholder: "3840x2160", hidden: true });
+  const samples = element("select", { "aria-label": "Samples per pixel" }, [["1", "1"], ["auto", "auto, up to 16"], ["4", "4"], ["16", "16"]].map(([value, text]) => element("option", { value }, text)));
+  const depth = element("select", { "aria-label": "Bits per channel" }, ["8", "16"].map((bits) => element("option", { value: bits }, bits)));
   const name = element("input", { type: "text", "aria-label": "Name", placeholder: "mandelbrot" });
   const hint = element("p", { class: "hint" });
   const list = element("div", { class: "saves" });
@@ -19,7 +22,15 @@ export function save(explorer) {
     const sides = SIZE.exec(size.value);
     return sides ? { size: [Number(sides[1]), Number(sides[2])] } : null;
   };
+  /** The page's colours, as finely as the file is to have them. */
+  const fine = () => {
+    const colouring = { ...explorer.state.colouring };
+    if (samples.value !== "1") colouring.samples = samples.value === "auto" ? "auto" : Number(samples.value);
+    if (depth.value === "16" && !depth.disabled) colouring.depth = 16;
+    return colouring;
+  };
   const tell = () => {
+    depth.disabled = !DEEP.includes(format.value);
     size.hidden = scale.value !== "";
     const chosen = wanted();
     const [width, height] = chosen?.size ?? explorer.size.map((side) => side * (chosen?.scale ?? 1));
@@ -29,14 +40,14 @@ export function save(explorer) {
     event.preventDefault();
     const chosen = wanted();
     if (!chosen) return tell();
-    const message = { do: "save", pane: explorer.panes[0].index, colouring: explorer.state.colouring, format: format.value, ...chosen };
+    const message = { do: "save", pane: explorer.panes[0].index, colouring: fine(), format: format.value, ...chosen };
     list.prepend(once(explorer, name.value.trim() ? { ...message, name: name.value.trim() } : message));
     return undefined;
   };
-  for (const control of [scale, size]) control.addEventListener("input", tell);
+  for (const control of [scale, size, format]) control.addEventListener("input", tell);
   explorer.on("change", tell);
   const el = element(
-    "form", { class: "save", onsubmit: start }, row("Format", format), row("Size", scale, size), row("Name", name), hint,
+    "form", { class: "save", onsubmit: start }, row("Format", format), row("Size", scale, size), row("Samples", samples), row("Bits", depth), row("Name", name), hint,
     element("div", { class: "buttons" }, element("button", { "data-save": true }, "Save")), list,
   );
   return { name: "save", title: "Save", icon: "save", key: "s", el, show: tell };

@@ -8,11 +8,11 @@ export function status(explorer, shell) {
   const part = (name, title) => element("span", { class: name, title });
   const parts = {
     place: part("place", "Centre, to an eighth of a pixel"),
-    zoom: part("zoom", "Zoom: the picture is 4/zoom high"),
-    cap: part("cap", "Iteration limit; an “a” means that it follows the view"),
-    point: part("point", "Count and period under the pointer"),
-    how: part("how", "Number format, rounding and devices"),
-    work: part("work", "Finished pixels, and the rate"),
+    zoom: part("zoom", "Zoom: the picture is 4/zoom high; ↺ is its rotation"),
+    cap: part("cap", "Iteration limit; “auto”: it follows the view. Keys: i doubles it, I halves it, a makes it automatic"),
+    point: part("point", "Under the pointer: n is the iteration count; inside the set, the period of the cycle"),
+    how: part("how", "How it is computed: the number format, its rounding or perturbation, and the devices"),
+    work: part("work", "The share of finished pixels or the time that all took, and 10⁹ iterations per second"),
   };
   const bar = element("progress", { max: 1, value: 0, "aria-label": "Finished pixels" });
   shell.status.replaceChildren(...Object.values(parts), bar);
@@ -22,7 +22,7 @@ export function status(explorer, shell) {
     const place = sight.settled();
     parts.place.textContent = `${shortened(place.re)} ${shortened(place.im, true)}`;
     parts.zoom.textContent = `×${place.zoom.toShort(3)}${place.rotation.sign ? ` ↺${place.rotation.toShort(4)}°` : ""}`;
-    parts.cap.textContent = `${plain(job.iterations)}${auto ? " a" : ""}`;
+    parts.cap.textContent = `${plain(job.iterations)}${auto ? " auto" : ""}`;
   });
   explorer.on("asked", () => {
     shell.el.dataset.state = "working";
