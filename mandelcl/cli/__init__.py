@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from mandelcl.base import interrupts, process_limits
-from mandelcl.base.errors import LONGEST_LINE, CancelledError, MandelclError
+from mandelcl.base.errors import LONGEST_LINE, CancelledError, InvalidInputError, MandelclError
 from mandelcl.base.names import alike
 from mandelcl.base.text import printable
 from mandelcl.cli import standard_output
@@ -149,7 +149,9 @@ def _explain(error: click.ClickException) -> None:
         meant = _MEANT.get(error.option_name, "")
         near = [meant] if meant.partition(" ")[0] in known else alike(error.option_name, known)
         message = f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
-    where = f"; see `{context.command_path} --help`" if context is not None else ""
+    # Click does not say to which command an option belongs that lacks a value.
+    command = context.command_path if context is not None else " ".join(["mandelcl", *sys.argv[1:2]])
+    where = f"; see `{command} --help`" if isinstance(error, click.UsageError) else ""
     say(f"mandelcl: {printable(' '.join(message.split()), LONGEST_LINE - len(where))}{where}")
 
 
@@ -177,7 +179,8 @@ def main() -> None:
         if os.environ.get("MANDELCL_DEBUG") == "1":
             raise
         say(f"mandelcl: {error}")
-        sys.exit(interrupts.exit_code() if isinstance(error, CancelledError) else 1)
+        failed = 2 if isinstance(error, InvalidInputError) else 1
+        sys.exit(interrupts.exit_code() if isinstance(error, CancelledError) else failed)
     except (ImportError, OSError, RuntimeError) as error:
         if line := process_limits.reached(error):
             say(f"mandelcl: {line}")

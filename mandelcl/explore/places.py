@@ -223,7 +223,7 @@ def _finish(colouring: Colouring) -> list[str]:
     if colouring.height is not None or colouring.depth != 8:
         words += ["--depth", str(colouring.depth)]
     words += ["--dither"] * colouring.dither + ["--transparent-inside"] * colouring.transparent
-    return words if colouring.samples == 1 else [*words, "--samples", str(colouring.samples)]
+    return [*words, "--samples", str(colouring.samples)]
 
 
 def colouring_json(colouring: Colouring) -> Mapping[str, Any]:

@@ -270,12 +270,18 @@ FORMATS: Mapping[str, FileFormat] = {
 SUFFIXES = tuple(FORMATS)
 
 
+class NoFormatError(FileError, InvalidInputError):
+    """A path whose suffix names no format."""
+
+
 def format_of(path: str | Path) -> FileFormat:
-    """Return the format for a path's suffix. Raises FileError if there is none."""
+    """Return the format for a path's suffix. Raises NoFormatError if there is none."""
     try:
         return FORMATS[Path(path).suffix.lower()]
     except KeyError:
-        raise FileError(f"cannot write {path}: the suffix must be one of {', '.join(SUFFIXES)}", path) from None
+        meant = f"did you mean {path}.png? " if Path(path).name and not Path(path).suffix else ""
+        line = f"cannot write {path}: {meant}the suffix must be one of {', '.join(SUFFIXES)}"
+        raise NoFormatError(line, path) from None
 
 
 def _require_picture(picture: Picture | None) -> Picture:
