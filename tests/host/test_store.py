@@ -335,13 +335,13 @@ def test_invalid_facts_with_valid_checksum(tmp_path: Path, facts: bytes) -> None
 
 def test_part_file_of_another_job_is_refused() -> None:
     manifest = a_manifest()
-    with pytest.raises(FileError, match="iterations differ"):
+    with pytest.raises(FileError, match="differs in iterations"):
         adopt(a_manifest(cap=77).job, manifest)
-    with pytest.raises(FileError, match="view and planes differ"):
+    with pytest.raises(FileError, match="differs in view and planes"):
         adopt(a_manifest(6, smooth=True).job, manifest)
     auto = manifest.job.resolved("auto", "auto")
     assert adopt(auto, manifest) == manifest.job
-    with pytest.raises(FileError, match="number differ"):
+    with pytest.raises(FileError, match="differs in number"):
         adopt(manifest.job.resolved("double", "auto"), manifest)
 
 
@@ -355,7 +355,7 @@ def test_strict_is_stored_only_with_border_tracing(resolved: str, strict: bool) 
     if resolved == "escape":
         assert adopt(other, manifest) == manifest.job
     else:
-        with pytest.raises(FileError, match="its strict differ"):
+        with pytest.raises(FileError, match="differs in strict"):
             adopt(other, manifest)
 
 
