@@ -30,7 +30,7 @@ typedef struct {
   pixel_map map;
   global const uint *parameters;
   global const uint *method;
-  uint cap;
+  uint max_iterations;
 } advance_view;
 
 /* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating. For
@@ -72,13 +72,13 @@ typedef struct {
 #define ORBIT_SAVED_WORDS ORBIT_STATE_WORDS
 #endif
 
-static advance_view advance_load_view(global const uint *words, global const uint *method_words, uint cap) {
+static advance_view advance_load_view(global const uint *words, global const uint *method_words, uint max_iterations) {
   advance_view view;
   view.radius_squared = number_load(words);
   view.map = map_load(words + NUMBER_WORDS);
   view.parameters = words + NUMBER_WORDS + MAP_WORDS;
   view.method = method_words;
-  view.cap = cap;
+  view.max_iterations = max_iterations;
   return view;
 }
 

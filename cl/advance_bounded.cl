@@ -1,6 +1,7 @@
-/* The loop of the method `bounded`: each orbit is iterated, and tested at each step, until it is proved to be outside,
- * or to have reached the cap inside; or until it is in doubt, where nothing is proved. A turn is up to BOUNDED_RUN
- * iterations. All that reach the cap are decided: what is alive after a launch is undecided. */
+/* The loop of the method `bounded`: each orbit is iterated, and tested at each step, until it is proved to be
+ * outside, or to have reached the iteration limit inside; or until it is in doubt, where nothing is proved. A turn
+ * is up to BOUNDED_RUN iterations. All that reach the iteration limit are decided: what is alive after a launch is
+ * undecided. */
 #if VECTORS != 1
 #error "the loop of bounded orbits has one vector a work-item"
 #endif
@@ -52,17 +53,19 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
       state.z = number_keep(state.z, formula_step(state.z, c, 0), alive);
       state.n -= LANED(as_uint)(alive); /* a mask is −1 */
       size = number_reach(state.z);
-      alive &= lanes_mask(size + bounded_error(&state) <= within) & lanes_mask(state.n < (uint_lanes)(view->cap));
+      alive &= lanes_mask(size + bounded_error(&state) <= within) &
+          lanes_mask(state.n < (uint_lanes)(view->max_iterations));
     }
   }
-  const int_lanes ended = orbits->alive[0] & ~alive, capped = ended & lanes_mask(state.n == (uint_lanes)(view->cap));
+  const int_lanes ended = orbits->alive[0] & ~alive,
+      at_limit = ended & lanes_mask(state.n == (uint_lanes)(view->max_iterations));
   const int_lanes outside = lanes_mask(size * (1.0f - 0x1p-17f) - 0x1p-88f - bounded_error(&state) > beyond);
   orbits->state[0] = state;
   orbits->alive[0] = alive;
   orbits->count[0] = select(orbits->count[0], state.n, ended);
-  orbits->certified[0] = ended & (outside | capped);
+  orbits->certified[0] = ended & (outside | at_limit);
 #if FOLLOWED
-  advance_smooth(orbits, 0, number_far_from(state.z), ended & outside & ~capped);
+  advance_smooth(orbits, 0, number_far_from(state.z), ended & outside & ~at_limit);
 #endif
 }
 

@@ -21,7 +21,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   global const uint *method = view->method;
   orbit_state *state = &orbits->state;
   const number_real dip = (number_real)(METHOD_DIP);
-  const uint_lanes most = min((uint_lanes)(view->cap) - state->n, (uint_lanes)(METHOD_RUN));
+  const uint_lanes most = min((uint_lanes)(view->max_iterations) - state->n, (uint_lanes)(METHOD_RUN));
   const number_complex from = scaled_plain(orbits->reference), by = scaled_plain(state->z);
   number_complex w = {from.re + by.re, from.im + by.im};
   number_real norm = scaled_norm(w);
@@ -71,7 +71,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
   turning.alive = orbits->alive[0] & ~known;
 #if TRAIL
-  turning.until = (uint_lanes)(view->cap);
+  turning.until = (uint_lanes)(view->max_iterations);
 #endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
   uint_lanes count = select(orbits->count[0], (uint_lanes)(INSIDE), known);

@@ -1,5 +1,5 @@
-/* Counts of 16 bits, of a block's results whose counts are the first word: the low half of each. A cap of at most 65534
- * leaves 65535 to what was not written. A work-item narrows four pixels. */
+/* Counts of 16 bits, of a block's results whose counts are the first word: the low half of each. An iteration limit
+ * of at most 65534 leaves 65535 to what was not written. A work-item narrows four pixels. */
 kernel void narrow(global const uint *results, uint pixels, global ushort *counts) {
   const uint first = 4 * get_global_id(0);
   if (first + 4 <= pixels)

@@ -45,8 +45,9 @@ static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbi
 #endif
 }
 
-static void orbits_finish(const advance_orbits *orbits, uint cap, uint cap_reached, global uint *results, uint pixels,
-                          uint row_distance, global uint *survivors, global uint *survivor_total, uint capacity) {
-  advance_write(orbits, cap, cap_reached != 0, results, pixels, row_distance);
-  if (!cap_reached) advance_save(orbits, survivors, survivor_total, capacity);
+static void orbits_finish(const advance_orbits *orbits, uint max_iterations, uint limit_reached, global uint *results,
+                          uint pixels, uint row_distance, global uint *survivors, global uint *survivor_total,
+                          uint capacity) {
+  advance_write(orbits, max_iterations, limit_reached != 0, results, pixels, row_distance);
+  if (!limit_reached) advance_save(orbits, survivors, survivor_total, capacity);
 }

@@ -1,9 +1,10 @@
 /* All pixels of rows first_row … first_row + rows − 1 of a block of `size` pixels, from their start. Reads nothing but
  * the view: a position follows from the work-item's id. */
 KERNEL void advance_block(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                          uint first_row, uint rows, uint strides, uint cap, uint cap_reached, uint shortcuts,
-                          global uint *results, global uint *survivors, global uint *survivor_total, uint capacity) {
-  const advance_view view = advance_load_view(view_words, method_words, cap);
+                          uint first_row, uint rows, uint strides, uint max_iterations, uint limit_reached,
+                          uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total,
+                          uint capacity) {
+  const advance_view view = advance_load_view(view_words, method_words, max_iterations);
   const uint_lanes lane = orbits_lane_numbers();
   const uint_lanes column = (uint_lanes)((uint)get_global_id(0) * LANE_COLUMNS) + lane % (uint_lanes)(LANE_COLUMNS);
   const uint_lanes top = (uint_lanes)((uint)get_global_id(1) * (VECTORS * LANE_ROWS)) +
@@ -20,6 +21,6 @@ KERNEL void advance_block(global const uint *view_words, int2 offset, uint2 size
   const bool whole = ((uint)get_global_id(0) + 1) * LANE_COLUMNS <= size.x
                      && ((uint)get_global_id(1) + 1) * (VECTORS * LANE_ROWS) <= rows;
   advance_from_start(&orbits, strides, shortcuts != 0, &view);
-  orbits_finish(&orbits, cap, cap_reached, results, size.x * size.y, whole ? size.x : 0, survivors, survivor_total,
-                capacity);
+  orbits_finish(&orbits, max_iterations, limit_reached, results, size.x * size.y, whole ? size.x : 0, survivors,
+                survivor_total, capacity);
 }

@@ -1,9 +1,9 @@
 /* The pixels of a block that `pixels` names, `total` of them, row·width + column each, from their start. */
 KERNEL void advance_list(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                         global const uint *pixels, uint total, uint strides, uint cap, uint cap_reached,
+                         global const uint *pixels, uint total, uint strides, uint max_iterations, uint limit_reached,
                          uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total,
                          uint capacity) {
-  const advance_view view = advance_load_view(view_words, method_words, cap);
+  const advance_view view = advance_load_view(view_words, method_words, max_iterations);
   const uint_lanes lane = orbits_lane_numbers();
   advance_orbits orbits;
   UNROLL for (uint v = 0; v < VECTORS; v++) {
@@ -19,5 +19,6 @@ KERNEL void advance_list(global const uint *view_words, int2 offset, uint2 size,
   }
   advance_begin(&orbits, &view);
   advance_run(&orbits, 0, strides, shortcuts != 0, &view);
-  orbits_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);
+  orbits_finish(&orbits, max_iterations, limit_reached, results, size.x * size.y, 0, survivors, survivor_total,
+                capacity);
 }

@@ -6,12 +6,12 @@
 KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
                                global const uint *rectangles, global const uint *ids, global const uint *proved,
                                uint2 parts, uint2 most, uint outer, uint slots, uint first, uint total_slots,
-                               global const uint *listed, uint level, uint strides, uint cap, uint cap_reached,
-                               uint shortcuts, global uint *results, global uint *survivors,
+                               global const uint *listed, uint level, uint strides, uint max_iterations,
+                               uint limit_reached, uint shortcuts, global uint *results, global uint *survivors,
                                global uint *survivor_total, uint capacity) {
   const uint total = rectangles_listed(listed, level, slots, total_slots);
   if ((uint)get_global_id(0) * VECTORS * LANES >= total) return;
-  const advance_view view = advance_load_view(view_words, method_words, cap);
+  const advance_view view = advance_load_view(view_words, method_words, max_iterations);
   advance_orbits orbits;
   UNROLL for (uint v = 0; v < VECTORS; v++) {
     uint columns[LANES], rows[LANES];
@@ -44,5 +44,6 @@ KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2
   }
   advance_begin(&orbits, &view);
   advance_run(&orbits, 0, strides, shortcuts != 0, &view);
-  orbits_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);
+  orbits_finish(&orbits, max_iterations, limit_reached, results, size.x * size.y, 0, survivors, survivor_total,
+                capacity);
 }

@@ -1,9 +1,9 @@
 /* The orbits of a block that were saved at iteration n: `total` entries of `saved`, laid out as advance_save does. */
 KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                              uint n, uint strides, uint cap, uint cap_reached, uint shortcuts, global uint *results,
-                              global const uint *saved, uint total, global uint *survivors, global uint *survivor_total,
-                              uint capacity) {
-  const advance_view view = advance_load_view(view_words, method_words, cap);
+                              uint n, uint strides, uint max_iterations, uint limit_reached, uint shortcuts,
+                              global uint *results, global const uint *saved, uint total, global uint *survivors,
+                              global uint *survivor_total, uint capacity) {
+  const advance_view view = advance_load_view(view_words, method_words, max_iterations);
   const uint_lanes lane = orbits_lane_numbers();
   advance_orbits orbits;
   UNROLL for (uint v = 0; v < VECTORS; v++) {
@@ -25,5 +25,6 @@ KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 
 #endif
   }
   advance_run(&orbits, n, strides, shortcuts != 0, &view);
-  orbits_finish(&orbits, cap, cap_reached, results, size.x * size.y, 0, survivors, survivor_total, capacity);
+  orbits_finish(&orbits, max_iterations, limit_reached, results, size.x * size.y, 0, survivors, survivor_total,
+                capacity);
 }

@@ -116,10 +116,10 @@ static bool rectangles_border_is(rectangle r, global const uint *counts, uint wi
  *
  * What is proved is proved. Else, a border of one count will do: with `trust_outside`, of children of at least so many
  * pixels a side, if the count is below `connected` and the child does not hold `origin` (the point 0, around which the
- * whole set may lie); and with `trust_inside` if it is the cap.
+ * whole set may lie); and with `trust_inside` if it is the iteration limit.
  * With `last` the insides of those that are mixed are going to be computed. */
 kernel void rectangles_judge(global const uint *children, global const uint *proved, uint2 parts, uint outer, uint last,
-                             uint2 origin, uint trust_outside, uint trust_inside, uint connected, uint cap,
+                             uint2 origin, uint trust_outside, uint trust_inside, uint connected, uint max_iterations,
                              global const uint *counts, uint width, global const uint *listed, uint level,
                              global uint *answers, global uint *computed) {
   const uint number = get_group_id(0), each = parts.x * parts.y;
@@ -132,7 +132,7 @@ kernel void rectangles_judge(global const uint *children, global const uint *pro
   const rectangle r = rectangles_load(children, number);
   const uint count = counts[(size_t)r.y0 * width + r.x0];
   const bool holds_origin = r.x0 <= origin.x && origin.x <= r.x1 && r.y0 <= origin.y && origin.y <= r.y1;
-  const bool trusted = count == cap ? trust_inside != 0
+  const bool trusted = count == max_iterations ? trust_inside != 0
                                     : trust_outside && !holds_origin && count < connected &&
                                           min(r.x1 - r.x0, r.y1 - r.y0) >= trust_outside;
   if (get_local_id(0) == 0) differing = trusted ? 0 : 1;

@@ -81,7 +81,7 @@ static void prove_test(prove_model model, uint k, const prove_bounds *bounds, ui
 /* The count that all pixels around a point at most r away are proved to have, or mixed; at most `limit` steps are made.
  */
 static uint_lanes prove_count(number_complex point, number_far_real r, global const uint *parameters,
-                              const prove_bounds *bounds, uint limit, uint cap) {
+                              const prove_bounds *bounds, uint limit, uint max_iterations) {
   const number_complex c = formula_constant(point, parameters);
   const number_far_real far = (prove_size(number_far_from(c)) + r) * PROVE_MORE;
   int_lanes running = (int_lanes)(-1);
@@ -92,15 +92,15 @@ static uint_lanes prove_count(number_complex point, number_far_real r, global co
   if (limit == 0) return count;
   prove_test(model, 0, bounds, &count, &running);
 #endif
-  if (cap == 1) return select(count, (uint_lanes)(1), running);
-  for (uint k = 1; k <= limit && k < cap && lanes_any(running); k++) {
+  if (max_iterations == 1) return select(count, (uint_lanes)(1), running);
+  for (uint k = 1; k <= limit && k < max_iterations && lanes_any(running); k++) {
     model = prove_step(model, r, far, bounds);
     w = formula_step(w, c, 0);
     model.w = number_far_from(w);
     prove_test(model, k, bounds, &count, &running);
-    int_lanes inside = (int_lanes)(k + 1 == cap ? -1 : 0);
+    int_lanes inside = (int_lanes)(k + 1 == max_iterations ? -1 : 0);
     if (k & (k - 1)) inside |= prove_returned(mark, model, bounds->far_error);
-    count = select(count, (uint_lanes)(cap), running & inside);
+    count = select(count, (uint_lanes)(max_iterations), running & inside);
     running &= ~inside;
     if ((k & (k - 1)) == 0) {
       model.error = model.error + model.error; /* a larger model holds too, and what it shrinks to fits into it */
@@ -111,7 +111,7 @@ static uint_lanes prove_count(number_complex point, number_far_real r, global co
 }
 #else
 static uint_lanes prove_count(number_complex point, number_far_real r, global const uint *parameters,
-                              const prove_bounds *bounds, uint limit, uint cap) {
+                              const prove_bounds *bounds, uint limit, uint max_iterations) {
   return (uint_lanes)(RECTANGLES_MIXED);
 }
 #endif
@@ -122,13 +122,13 @@ static uint_lanes prove_count(number_complex point, number_far_real r, global co
  * With `components`, a number of steps, a rectangle that lies in a component of the set as computed passes for proved,
  * where the formula knows components. With `inside_only` only insides are proved. */
 KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
-                              uint components, uint inside_only, uint cap, global const uint *parents,
+                              uint components, uint inside_only, uint max_iterations, global const uint *parents,
                               global const uint *ids, uint2 parts,
                               uint most, global const uint *listed, uint level, global uint *children,
                               global uint *proved) {
   const uint total = rectangles_listed(listed, level, parts.x * parts.y, most);
   if ((uint)get_global_id(0) * LANES >= total) return;
-  const advance_view view = advance_load_view(view_words, view_words, cap);
+  const advance_view view = advance_load_view(view_words, view_words, max_iterations);
   global const float *bound = (global const float *)bound_words;
   const prove_bounds bounds = {bound[0], bound[1], bound[2], bound[3], bound[4], bound[5], bound[6]};
   uint columns[LANES], rows[LANES], counts[LANES];
@@ -144,16 +144,16 @@ KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global
   }
   const float_lanes distance = lanes_load(distances);
   const number_complex c = orbits_point(lanes_load(columns), lanes_load(rows), offset, &view);
-  uint_lanes count = prove_count(c, number_far_real_from(distance), view.parameters, &bounds, limit, cap);
+  uint_lanes count = prove_count(c, number_far_real_from(distance), view.parameters, &bounds, limit, max_iterations);
 #if FORMULA_KNOWS_COMPONENTS && METHOD_PROVES
   const int_lanes near = lanes_mask(formula_component_radius(number_far_from(c), components,
                                                              bounds.unit) >= number_far_real_from(distance));
   const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
-  count = select(count, (uint_lanes)(cap), near & open);
+  count = select(count, (uint_lanes)(max_iterations), near & open);
 #endif
   lanes_store(count, counts);
   for (uint l = 0; l < LANES; l++) {
     const uint number = (uint)get_global_id(0) * LANES + l;
-    if (number < total) proved[number] = inside_only && counts[l] != cap ? RECTANGLES_MIXED : counts[l];
+    if (number < total) proved[number] = inside_only && counts[l] != max_iterations ? RECTANGLES_MIXED : counts[l];
   }
 }

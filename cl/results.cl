@@ -29,23 +29,23 @@ static uint_lanes result_float(float_lanes value, int_lanes mask) {
  * norms (float bits); with CERTIFIED, whether counts are proved; with DISTANCE norms and slopes, with LAST the last z,
  * all as float bits; with TRAIL, of each of its planes, the smooth step, its norm and what the iterates come to. Where
  * all lanes have pixels that lie as tiles, a tile's rows are `row_distance` words apart; else it is 0. */
-static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reached, global uint *results, uint pixels,
+static void advance_write(const advance_orbits *orbits, uint max_iterations, bool limit_reached, global uint *results, uint pixels,
                           uint row_distance) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {
     const int_lanes alive = orbits->alive[v];
     uint word[RESULT_WORDS][LANES];
-    const uint_lanes cap_lanes = (uint_lanes)(cap), count = select(min(orbits->count[v], cap_lanes), cap_lanes, alive);
+    const uint_lanes limit_lanes = (uint_lanes)(max_iterations), count = select(min(orbits->count[v], limit_lanes), limit_lanes, alive);
     lanes_store(count, word[PLANE_COUNTS]);
 #if SMOOTH
-    const int_lanes inside = lanes_mask(count == cap_lanes);
-    lanes_store(select(orbits->smooth_step[v], cap_lanes, inside), word[PLANE_SMOOTH]);
+    const int_lanes inside = lanes_mask(count == limit_lanes);
+    lanes_store(select(orbits->smooth_step[v], limit_lanes, inside), word[PLANE_SMOOTH]);
     lanes_store(select(LANED(as_uint)(orbits->smooth_norm[v]), (uint_lanes)(0), inside), word[PLANE_SMOOTH + 1]);
 #endif
 #if CERTIFIED
     lanes_store(select((uint_lanes)(0), (uint_lanes)(1), orbits->certified[v]), word[PLANE_CERTIFIED]);
 #endif
 #if DISTANCE || LAST || TRAIL
-    const int_lanes stays = lanes_mask(count == cap_lanes);
+    const int_lanes stays = lanes_mask(count == limit_lanes);
 #endif
 #if DISTANCE
     lanes_store(result_float(orbits->smooth_norm[v], stays), word[PLANE_DISTANCE]);
@@ -59,7 +59,7 @@ static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reach
 #if TRAIL
     UNROLL for (uint k = 0; k < TRAIL_TERMS; k++) {
       const uint first = trail_words(k);
-      lanes_store(select(orbits->smooth_step[v], cap_lanes, stays), word[first]);
+      lanes_store(select(orbits->smooth_step[v], limit_lanes, stays), word[first]);
       lanes_store(result_float(orbits->smooth_norm[v], stays), word[first + 1]);
       lanes_store(result_float(orbits->trail_before[v][k], stays), word[first + 2]);
       lanes_store(result_float(orbits->trail_after[v][k], stays), word[first + 3]);
@@ -68,8 +68,8 @@ static void advance_write(const advance_orbits *orbits, uint cap, bool cap_reach
     uint index[LANES];
     int undecided[LANES];
     lanes_store(orbits->index[v], index);
-    const bool tile = row_distance && (cap_reached || !lanes_any(alive));
-    if (!tile) lanes_store(cap_reached ? (int_lanes)(0) : alive, undecided);
+    const bool tile = row_distance && (limit_reached || !lanes_any(alive));
+    if (!tile) lanes_store(limit_reached ? (int_lanes)(0) : alive, undecided);
     for (uint w = 0; w < RESULT_WORDS; w++) {
       global uint *words = results + w * (size_t)pixels;
       if (tile) {

@@ -59,7 +59,7 @@ static void shade_put(uint_lanes place, uint first, global const uint *colours, 
 /* Shade `total` pixels. `logarithms` and `roots` are chords. A turn is `start` + count·`per_count` +
  * fraction·`per_unit`, each the low and the high word of a fraction of 64 bits. `pixels` has room for a multiple of
  * LANES of them. */
-KERNEL void shade(global const uint *results, uint total, uint cap, global const uint *logarithms,
+KERNEL void shade(global const uint *results, uint total, uint max_iterations, global const uint *logarithms,
                   global const uint *roots, uint2 per_count, uint2 per_unit, uint2 start, uint size,
                   global const uint *colours, global uint *pixels) {
   const uint first = get_global_id(0) * LANES;
@@ -87,5 +87,5 @@ KERNEL void shade(global const uint *results, uint total, uint cap, global const
   const uint_lanes place = shade_linear(turned, size);
 #endif
   const uint_lanes inside = (uint_lanes)(size);
-  shade_put(select(place, inside, lanes_mask(count == (uint_lanes)(cap))), first, colours, pixels);
+  shade_put(select(place, inside, lanes_mask(count == (uint_lanes)(max_iterations))), first, colours, pixels);
 }

@@ -6,7 +6,7 @@
 #endif
 
 /* `values` are the counts of `total` pixels, then the bits of their fractions, which are 0 inside. */
-KERNEL void smooth(global const uint *results, uint total, uint cap, global const uint *logarithms,
+KERNEL void smooth(global const uint *results, uint total, uint max_iterations, global const uint *logarithms,
                    global uint *values) {
   const uint first = get_global_id(0) * LANES;
   if (first >= total) return;
@@ -14,7 +14,7 @@ KERNEL void smooth(global const uint *results, uint total, uint cap, global cons
   global const uint *plane = results + PLANE_SMOOTH * (size_t)total;
   const float_lanes fraction = smooth_fraction(count, pixel_words(plane, first, total),
                                                pixel_words(plane + total, first, total), logarithms);
-  const int_lanes inside = lanes_mask(count == (uint_lanes)(cap));
+  const int_lanes inside = lanes_mask(count == (uint_lanes)(max_iterations));
   const uint_lanes bits = select(LANED(as_uint)(fraction), (uint_lanes)(0), inside);
   global uint *fractions = values + total;
   if (first + LANES <= total) {

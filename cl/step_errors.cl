@@ -41,7 +41,7 @@ INLINED void step_errors_see(orbit_state *state, int_lanes keep) {
   state->seen.error = scaled_choose(state->seen.error, state->error, keep);
 }
 
-/* The lanes of the mask are inside at the cap, or for ever. */
+/* The lanes of the mask are inside at the iteration limit, or for ever. */
 INLINED void step_errors_inside(step_errors *errors, const orbit_state *state, scaled reference, int_lanes inside,
                                 const advance_view *view) {
   if (lanes_any(inside)) {
@@ -88,7 +88,8 @@ INLINED void step_error_placed(const step_error *error, step_errors *errors, con
   errors->size_e = select(errors->size_e, e, mask);
   if (lanes_any(outside)) {
     const error_place here = step_errors_place(errors, state, reference);
-    const int_lanes left = error_outside(here, view->radius_squared) | lanes_mask(state->n == (uint_lanes)(view->cap));
+    const int_lanes left = error_outside(here, view->radius_squared) |
+                           lanes_mask(state->n == (uint_lanes)(view->max_iterations));
     const int_lanes was = single ? error_inside(error->before, view->radius_squared) : (int_lanes)(0);
     errors->certified = select(errors->certified, left & was, outside);
   }
@@ -132,7 +133,7 @@ INLINED void step_run_left(const step_run *run, step_errors *errors, const orbit
                            const advance_view *view) {
   if (lanes_any(outside)) {
     const int_lanes left = error_outside(run->here, view->radius_squared) |
-                           lanes_mask(state->n == (uint_lanes)(view->cap));
+                           lanes_mask(state->n == (uint_lanes)(view->max_iterations));
     errors->certified = select(errors->certified, left & error_inside(run->before, view->radius_squared), outside);
   }
 }

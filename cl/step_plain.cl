@@ -3,11 +3,11 @@
 
 #define PLAIN_MOST 16 /* iterations at a time */
 
-/* Up to PLAIN_MOST single iterations of the differences of lanes at a place, in plain numbers; returns the place where
- * they are then. No exponent leaves its range and no part is cut, so that each rounding is that of turn_step, whose
- * bits these are, in a fraction of its time. It does not begin at a place where long steps do, since one of them mostly
- * holds, and stops before anything else: a long step, an orbit that leaves the disc, reaches the cap, begins anew or
- * goes on as it is, and what is too small. */
+/* Up to PLAIN_MOST single iterations of the differences of lanes at a place, in plain numbers; returns the place
+ * where they are then. No exponent leaves its range and no part is cut, so that each rounding is that of turn_step,
+ * whose bits these are, in a fraction of its time. It does not begin at a place where long steps do, since one of
+ * them mostly holds, and stops before anything else: a long step, an orbit that leaves the disc, reaches the
+ * iteration limit, begins anew or goes on as it is, and what is too small. */
 INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, int_lanes there,
                           const advance_view *view) {
   if (!NUMBER_PLAIN) return place;
@@ -23,7 +23,7 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   const number_real tail = scaled_power((int_lanes)((int)method[METHOD_TAIL]));
   uint most;
   lanes_agree(state->n, there, &most);
-  const uint end = min(length - 1, place + min((uint)(PLAIN_MOST), view->cap - most - 1));
+  const uint end = min(length - 1, place + min((uint)(PLAIN_MOST), view->max_iterations - most - 1));
   number_complex z = scaled_plain(state->z), reference = orbits->reference.z;
   plain_derivative derivative;
   if (!plain_derivative_begin(&derivative, state, c, there)) return place;

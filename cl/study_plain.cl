@@ -35,37 +35,37 @@ static int study_plain_outside(number_complex z, number_real radius_squared) {
 #endif
 }
 
-static uint study_plain_count(number_complex c, number_real radius_squared, uint cap) {
+static uint study_plain_count(number_complex c, number_real radius_squared, uint max_iterations) {
 #if EARLY_EXIT
-  if (study_plain_inside(c)) return cap;
+  if (study_plain_inside(c)) return max_iterations;
 #endif
   number_complex z = number_zero();
-  for (uint n = 1; n < cap; n++) {
+  for (uint n = 1; n < max_iterations; n++) {
     z = number_square_add(z, c);
     if (study_plain_outside(z, radius_squared)) return n;
   }
-  return cap;
+  return max_iterations;
 }
 
-static void study_plain_pixel(global const uint *view_words, int2 offset, uint width, uint column, uint row, uint cap,
-                              global uint *counts) {
+static void study_plain_pixel(global const uint *view_words, int2 offset, uint width, uint column, uint row,
+                              uint max_iterations, global uint *counts) {
   const number_pitch pitch = number_load_pitch(view_words + 2 * NUMBER_WORDS);
   const number_place left = number_load_place(view_words), top = number_load_place(view_words + NUMBER_WORDS);
   const number_complex c = {number_placed(number_along(offset.x + (int)column, pitch, left)),
                             number_placed(number_along(offset.y - (int)row, pitch, top))};
-  counts[row * width + column] = study_plain_count(c, number_load(view_words + 3 * NUMBER_WORDS), cap);
+  counts[row * width + column] = study_plain_count(c, number_load(view_words + 3 * NUMBER_WORDS), max_iterations);
 }
 
-kernel void study_plain(global const uint *view_words, int2 offset, uint2 size, uint first_row, uint rows, uint cap,
-                        global uint *counts) {
+kernel void study_plain(global const uint *view_words, int2 offset, uint2 size, uint first_row, uint rows,
+                        uint max_iterations, global uint *counts) {
 #if LINEAR
   const uint end = (first_row + rows) * size.x, pixels = (uint)get_global_size(0);
   for (uint pixel = first_row * size.x + (uint)get_global_id(0); pixel < end; pixel += pixels)
-    study_plain_pixel(view_words, offset, size.x, pixel % size.x, pixel / size.x, cap, counts);
+    study_plain_pixel(view_words, offset, size.x, pixel % size.x, pixel / size.x, max_iterations, counts);
 #else
   const uint end = first_row + rows, columns_on = (uint)get_global_size(0), rows_on = (uint)get_global_size(1);
   for (uint row = first_row + (uint)get_global_id(1); row < end; row += rows_on)
     for (uint column = (uint)get_global_id(0); column < size.x; column += columns_on)
-      study_plain_pixel(view_words, offset, size.x, column, row, cap, counts);
+      study_plain_pixel(view_words, offset, size.x, column, row, max_iterations, counts);
 #endif
 }

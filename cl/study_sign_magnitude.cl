@@ -131,7 +131,7 @@ static void save(signed_real x, global uint *survivors, uint capacity, uint slot
  * count, or save it for the next launch. `view_words` are R², the anchor, re before im, and the pitch. */
 static void advance(signed_complex z, uint n, uint index, global const uint *view_words, int2 offset, uint2 size,
                     uint strides,
-                    uint cap, uint cap_reached, global uint *results, global uint *survivors,
+                    uint max_iterations, uint limit_reached, global uint *results, global uint *survivors,
                     global uint *survivor_total, uint capacity) {
   const int right = offset.x + (int)(index % size.x), up = offset.y - (int)(index / size.x);
   global const uint *anchor = view_words + NUMBER_WORDS, *pitch = view_words + 3 * NUMBER_WORDS;
@@ -141,15 +141,15 @@ static void advance(signed_complex z, uint n, uint index, global const uint *vie
   for (uint step = 0; step < strides * STRIDE; step++) {
     const signed_real xx = signed_multiply(z.re, z.re), yy = signed_multiply(z.im, z.im), norm = signed_add(xx, yy);
     if (words_compare(norm.word, radius_squared) > 0) {
-      results[index] = min(n + step, cap);
+      results[index] = min(n + step, max_iterations);
       return;
     }
     const signed_real xy = signed_multiply(z.re, z.im);
     const signed_complex next = {signed_add(signed_add(xx, signed_negate(yy)), cx), signed_add(signed_add(xy, xy), cy)};
     z = next;
   }
-  if (cap_reached) {
-    results[index] = cap;
+  if (limit_reached) {
+    results[index] = max_iterations;
     return;
   }
   const uint slot = atomic_inc(survivor_total);
@@ -160,23 +160,24 @@ static void advance(signed_complex z, uint n, uint index, global const uint *vie
 
 /* All pixels of rows first_row … first_row + rows − 1 of a block of `size` pixels, from z = 0. */
 KERNEL void advance_block(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                          uint first_row, uint rows, uint strides, uint cap, uint cap_reached, uint shortcuts,
-                          global uint *results, global uint *survivors, global uint *survivor_total, uint capacity) {
+                          uint first_row, uint rows, uint strides, uint max_iterations, uint limit_reached,
+                          uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total,
+                          uint capacity) {
   const uint column = (uint)get_global_id(0), row = (uint)get_global_id(1);
   if (column >= size.x || row >= rows) return;
   const signed_complex zero = {signed_zero(), signed_zero()};
-  advance(zero, 0, (first_row + row) * size.x + column, view_words, offset, size, strides, cap, cap_reached, results,
-          survivors, survivor_total, capacity);
+  advance(zero, 0, (first_row + row) * size.x + column, view_words, offset, size, strides, max_iterations,
+          limit_reached, results, survivors, survivor_total, capacity);
 }
 
 /* The `total` orbits of a block that an earlier launch saved at iteration n. */
 KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                              uint n, uint strides, uint cap, uint cap_reached, uint shortcuts, global uint *results,
-                              global const uint *saved, uint total, global uint *survivors, global uint *survivor_total,
-                              uint capacity) {
+                              uint n, uint strides, uint max_iterations, uint limit_reached, uint shortcuts,
+                              global uint *results, global const uint *saved, uint total, global uint *survivors,
+                              global uint *survivor_total, uint capacity) {
   const uint slot = (uint)get_global_id(0);
   if (slot >= total) return;
   const signed_complex z = {load_saved(saved, capacity, slot, 1), load_saved(saved, capacity, slot, 1 + NUMBER_WORDS)};
-  advance(z, n, saved[slot], view_words, offset, size, strides, cap, cap_reached, results, survivors, survivor_total,
-          capacity);
+  advance(z, n, saved[slot], view_words, offset, size, strides, max_iterations, limit_reached, results, survivors,
+          survivor_total, capacity);
 }

@@ -1,22 +1,24 @@
-/* The totals of a block's results: the sum of its counts, how many of them are the cap, how many are certified.
+/* The totals of a block's results: the sum of its counts, how many of them are the iteration limit, how many are
+ * certified.
  *
  * A work-group takes `each` pixels, one after the other, and leaves three numbers of 64 bits, which the host adds to
- * those of the others: not every device has atomic operations on so many bits. `certified` is the word of a pixel that
- * says whether its count is, 0 where none does.
+ * those of the others: not every device has atomic operations on so many bits. `certified` is the word of a pixel
+ * that says whether its count is, 0 where none does.
  *
  * GROUP  work-items of a work-group, a power of two */
 #ifndef GROUP
 #error "GROUP is not defined"
 #endif
 
-kernel void totals(global const uint *results, uint pixels, uint cap, uint certified, uint each, global ulong *sums) {
+kernel void totals(global const uint *results, uint pixels, uint max_iterations, uint certified, uint each,
+                   global ulong *sums) {
   const uint first = get_group_id(0) * each, last = min(first + each, pixels), item = get_local_id(0);
   ulong iterations = 0;
   uint inside = 0, proved = 0;
   for (uint pixel = first + item; pixel < last; pixel += GROUP) {
     const uint count = results[pixel];
     iterations += count;
-    inside += count == cap;
+    inside += count == max_iterations;
   }
   if (certified) {
     global const uint *words = results + certified * (size_t)pixels;

@@ -1,19 +1,16 @@
-/* How far an orbit may be from that of exact arithmetic, and whether its count is proved: what
- * step_errors.cl is made of.
+/* How far an orbit may be from that of exact arithmetic, and whether its count is proved: what step_errors.cl is
+ * made of.
  *
- * With w the orbit, z its difference as computed and E at least the distance to the exact one, each event makes of E,
- * exactly but for roundings and what a step leaves out,
- *     t = z·(2Z + z)          2|w|·E + E²
- *     a step                  gain·(error of t) + what the record's bounds say
- *     w² + c                  2|w|·E + E²
- *     beside another Z        E
- * The roundings of an event are bounded by the sizes of what is rounded; u is NUMBER_UNIT. A value of the reference is
+ * With w the orbit, z its difference as computed and E at least the distance to the exact one, each event makes of
+ * E, exactly but for roundings and what a step leaves out, t = z·(2Z + z)          2|w|·E + E² a step
+ * gain·(error of t) + what the record's bounds say w² + c                  2|w|·E + E² beside another Z        E The
+ * roundings of an event are bounded by the sizes of what is rounded; u is NUMBER_UNIT. A value of the reference is
  * off by 2u at most. E is kept times 2^−e beside a difference (x, y)·2^e. Where it is not far below that, it is
  * infinite for good.
  *
- * An orbit that has left the disc of radius 2 or more does not come back. So a count n is proved where the exact orbit
- * is certainly inside at n − 1 and outside at n, and one at the cap where it is inside there, or at the iteration
- * before. */
+ * An orbit that has left the disc of radius 2 or more does not come back. So a count n is proved where the exact
+ * orbit is certainly inside at n − 1 and outside at n, and one at the iteration limit where it is inside there, or
+ * at the iteration before. */
 
 /* Words of a record's bounds, of which 7 are used: keys, but for a real type's second word, a float. A key k is the
  * number (1/2 + (k mod 256)/512)·2^(k >> 8). */

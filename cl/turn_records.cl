@@ -12,7 +12,7 @@ static uint turn_length(global const uint *method, uint record) {
 }
 
 /* The records of the longest steps that begin at a place and hold for the lanes' keys; no longer than what the lanes
- * have left to the cap. */
+ * have left to the iteration limit. */
 static uint_lanes turn_find(global const uint *method, uint place, int_lanes key, uint_lanes left, int_lanes mask) {
   const bool near = lanes_any(mask & lanes_mask(left < (uint_lanes)(method[METHOD_LONGEST])));
   uint_lanes found = (uint_lanes)(TURN_SINGLE);

@@ -1,5 +1,5 @@
 /* Steps of differences beside the reference, for advance_turns.cl, and what every turn ends with: orbits rebase, and
- * are decided where they have left the disc, reached the cap, or come back to where they were. */
+ * are decided where they have left the disc, reached the iteration limit, or come back to where they were. */
 
 /* The orbits of a vector on their way, with the reference where they are. */
 typedef struct {
@@ -37,12 +37,12 @@ INLINED int_lanes turn_cycling(orbit_state *state, int_lanes visiting) {
   return again;
 }
 
-/* Decide the lanes that have left the disc, and of the rest those at the cap or, of `visiting` ones, in a state that
- * they have been in. */
+/* Decide the lanes that have left the disc, and of the rest those at the iteration limit or, of `visiting` ones, in
+ * a state that they have been in. */
 INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, int_lanes visiting,
                          const advance_view *view) {
   const orbit_state *state = &orbits->state;
-  int_lanes inside = lanes_mask(state->n == (uint_lanes)(view->cap));
+  int_lanes inside = lanes_mask(state->n == (uint_lanes)(view->max_iterations));
   if (lanes_any(visiting)) inside |= turn_cycling(&orbits->state, visiting);
   inside &= orbits->alive & ~outside;
   step_errors_inside(&orbits->errors, state, orbits->reference, inside, view);

@@ -26,7 +26,7 @@ DECADES = range(13, 23)
 _SIDE = 12  # points of a square that is searched
 _NARROWER = 8  # a square beside the one before it
 _SHARE = 4  # of the liveliest points, those with the highest counts: one of so many
-_CAP = 20_000
+_ITERATIONS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,12 @@ def draw(decades: int) -> Place:
             for row in range(_SIDE)
             for column in range(_SIDE)
         ]
-        chosen = _liveliest(exact_counts(CountTask(_CAP, Fraction(4), fraction_bits(pitch)), points, processes=1))
+        chosen = _liveliest(
+            exact_counts(CountTask(_ITERATIONS, Fraction(4), fraction_bits(pitch)), points, processes=1)
+        )
         re, im = points[chosen[int(chance.random() * len(chosen))]]
         width /= _NARROWER
-    return Place(f"1e{decades}", _decimal(re, decades + 4), _decimal(im, decades + 4), f"1e{decades}", _CAP)
+    return Place(f"1e{decades}", _decimal(re, decades + 4), _decimal(im, decades + 4), f"1e{decades}", _ITERATIONS)
 
 
 def _liveliest(counts: list[int | None]) -> list[int]:
@@ -96,7 +98,7 @@ def _liveliest(counts: list[int | None]) -> list[int]:
     inner = [row * _SIDE + column for row in range(1, _SIDE - 1) for column in range(1, _SIDE - 1)]
     found = {point: len({counts[point + step] for step in around}) for point in inner}
     most = [point for point in inner if found[point] == max(found.values())]
-    escaped = [point for point in most if counts[point] != _CAP] or most
+    escaped = [point for point in most if counts[point] != _ITERATIONS] or most
     escaped.sort(key=lambda point: -(counts[point] or 0))
     return escaped[: -(-len(escaped) // _SHARE)]
 

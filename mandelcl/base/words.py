@@ -10,7 +10,7 @@ Words: TypeAlias = npt.NDArray[np.uint32]
 
 WORD_MASK = 0xFFFFFFFF  # all bits of a word
 
-# Where a count is expected: none is known, none was written. The largest cap is one less, so no count is this.
+# Where a count is expected: none is known, none was written. The largest limit is one less, so no count is this.
 NO_COUNT = WORD_MASK
 
 

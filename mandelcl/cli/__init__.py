@@ -19,7 +19,7 @@ from mandelcl.base.errors import LONGEST_LINE, CancelledError, InvalidInputError
 from mandelcl.base.names import alike
 from mandelcl.base.text import printable
 from mandelcl.cli import standard_output
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 from mandelcl.version import __version__
 
 _COMMANDS = (
@@ -152,7 +152,7 @@ def _explain(error: click.ClickException) -> None:
     # Click does not say to which command an option belongs that lacks a value.
     command = context.command_path if context is not None else " ".join(["mandelcl", *sys.argv[1:2]])
     where = f"; see `{command} --help`" if isinstance(error, click.UsageError) else ""
-    say(f"mandelcl: {printable(' '.join(message.split()), LONGEST_LINE - len(where))}{where}")
+    print_line(f"mandelcl: {printable(' '.join(message.split()), LONGEST_LINE - len(where))}{where}")
 
 
 def main() -> None:
@@ -173,17 +173,17 @@ def main() -> None:
         _explain(error)
         sys.exit(error.exit_code)
     except click.Abort:
-        say("mandelcl: stopped")
+        print_line("mandelcl: stopped")
         sys.exit(interrupts.exit_code())
     except (MandelclError, CancelledError) as error:
         if os.environ.get("MANDELCL_DEBUG") == "1":
             raise
-        say(f"mandelcl: {error}")
+        print_line(f"mandelcl: {error}")
         failed = 2 if isinstance(error, InvalidInputError) else 1
         sys.exit(interrupts.exit_code() if isinstance(error, CancelledError) else failed)
     except (ImportError, OSError, RuntimeError) as error:
         if line := process_limits.reached(error):
-            say(f"mandelcl: {line}")
+            print_line(f"mandelcl: {line}")
             sys.exit(1)
         if not (isinstance(error, OSError) and standard_output.refuses(error)):
             raise

@@ -14,7 +14,7 @@ from mandelcl.base.exact import parse_number
 from mandelcl.base.names import PATIENCE_S
 from mandelcl.cli import bench_kernel, completion
 from mandelcl.cli.options import device_option, recorded, trace_option
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 from mandelcl.studies import STUDIES, find_study
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def command(
     devices: tuple[str, ...],
     repeat: int,
     scale: str,
-    cap: int | None,
+    max_iterations: int | None,
     patience: float,
     json_path: str | None,
     csv_path: str | None,
@@ -131,13 +131,13 @@ def command(
     factor = parse_number(scale, "scale")
     if not 0 < factor <= 16:
         raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
-    chosen = kernels.study(factor, cap) if kernels.kernel else _study(names)
+    chosen = kernels.study(factor, max_iterations) if kernels.kernel else _study(names)
     files.check(trace)
     pictures = bench_tables.checked_folder(chosen, folder)
     old = reading.read(old_path, chosen) if old_path is not None else None
     base = baseline(chosen) if versus else None
     with recorded(trace, f"bench {chosen.name}"):
-        bench = Bench((), repeat, Fraction(factor), cap, patience, pictures=pictures)
+        bench = Bench((), repeat, Fraction(factor), max_iterations, patience, pictures=pictures)
         final = bench_tables.measured(chosen, bench, devices, files, wide)
     failed = bench_kernel.explain(final.rows) if kernels.kernel else False
     if base is not None:
@@ -148,7 +148,7 @@ def command(
         raise CancelledError(f"stopped; {len(final.rows)} rows were measured")
     wrong = sum(row.validation == "WRONG" for row in final.rows)
     if wrong and not kernels.kernel:
-        say(f"mandelcl: wrong counts in {wrong} of {len(final.rows)} rows")
+        print_line(f"mandelcl: wrong counts in {wrong} of {len(final.rows)} rows")
     if wrong or failed:
         sys.exit(1)
 

@@ -104,7 +104,7 @@ class KernelOptions:
         if given and not self.kernel:
             raise click.UsageError(f"--{given[0]} needs --kernel FILE.cl")
 
-    def study(self, scale: Fraction, cap: int | None) -> "Study":
+    def study(self, scale: Fraction, max_iterations: int | None) -> "Study":
         """Return the study of the kernels. Raises FileError or InvalidInputError if the options are invalid."""
         from mandelcl.lab.own_kernel import contract
         from mandelcl.lab.own_kernel.study import OwnKernels
@@ -114,9 +114,9 @@ class KernelOptions:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise InvalidInputError(f"two kernels are called {twice}; rename one of the files")
-        return OwnKernels(kernels, self._job(scale, cap), self._shape(), self._simulator()).study()
+        return OwnKernels(kernels, self._job(scale, max_iterations), self._shape(), self._simulator()).study()
 
-    def _job(self, scale: Fraction, cap: int | None) -> "Job":
+    def _job(self, scale: Fraction, max_iterations: int | None) -> "Job":
         from mandelcl.studies.bench import Bench
 
         bench = Bench((), scale=scale)
@@ -136,7 +136,7 @@ class KernelOptions:
             anchor=None,
             like=None,
             size=size,
-            iterations=cap,
+            iterations=max_iterations,
             escape_radius=None,
             number=self.number or "auto",
             rounding=self.rounding or "separate",
@@ -180,12 +180,12 @@ def explain(rows: Sequence["Row"]) -> bool:
     """
     from mandelcl.lab.own_kernel.study import failed, passed
 
-    told: dict[tuple[str, str, str], list[Row]] = {}
+    reported: dict[tuple[str, str, str], list[Row]] = {}
     for row in filter(failed, rows):
-        told.setdefault((row.case, row.error, str(row.extra["explanation"])), []).append(row)
-    for (case, error, explanation), same in told.items():
+        reported.setdefault((row.case, row.error, str(row.extra["explanation"])), []).append(row)
+    for (case, error, explanation), same in reported.items():
         devices = ", ".join(f"{row.device} ({row.platform})" for row in same)
         click.echo(f"\n{case} on {devices}{': ' + error if error else ' has wrong counts'}")
         for line in explanation.splitlines():
             click.echo(f"  {line}")
-    return bool(told) or not any(map(passed, rows))
+    return bool(reported) or not any(map(passed, rows))

@@ -12,7 +12,7 @@ import click
 from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.base.text import command_line
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 from mandelcl.cli.terminal_table import show
 from mandelcl.engine import choose
 from mandelcl.files.paths import require_writable
@@ -72,7 +72,7 @@ def present(result: Document, wide: bool) -> None:
     if conclusions := result.conclusions():
         click.echo("\n" + "\n".join(conclusions))
     for remark in result.remarks:
-        say(f"mandelcl: {remark}")
+        print_line(f"mandelcl: {remark}")
 
 
 def compare(old: Document, new: Document, wide: bool) -> None:
@@ -81,18 +81,18 @@ def compare(old: Document, new: Document, wide: bool) -> None:
     click.echo("")
     show(*changes.table(found.changes), wide)
     for change in found.worse:
-        say(f"mandelcl: worse: {change.case}, {change.device}: {change.worse}")
+        print_line(f"mandelcl: worse: {change.case}, {change.device}: {change.worse}")
     date = old.date or "an unknown day"
     if not found.compared:
         common = "no case is in both tables" if found.shared else "neither a case nor a device is in both tables"
-        say(f"mandelcl: {common}; a different --scale or --cap makes different cases")
+        print_line(f"mandelcl: {common}; a different --scale or --cap makes different cases")
     elif not found.shared:
-        say(
+        print_line(
             "mandelcl: no device is in both tables, so each case's best row is compared with the best of "
             f"{date}; nothing is reported as worse"
         )
     elif not found.worse:
-        say(f"mandelcl: nothing got worse than on {date}")
+        print_line(f"mandelcl: nothing got worse than on {date}")
     if found.worse:
         sys.exit(1)
 
@@ -117,7 +117,7 @@ def merge(paths: Sequence[str], files: Files, old_path: str | None, wide: bool) 
     files.write(result)
     present(result, wide)
     for line in left_out:
-        say(f"mandelcl: {line}")
+        print_line(f"mandelcl: {line}")
     if old is not None:
         compare(old, result, wide)
 
@@ -144,7 +144,7 @@ def measured(study: Study, options: Bench, specs: Sequence[str], files: Files, w
         try:
             for row in study.run(replace(options, devices=choose.matching(specs), cancel=cancel)):
                 rows.append(row)
-                say(f"mandelcl: {_summary(row)}")
+                print_line(f"mandelcl: {_summary(row)}")
                 files.write(table(False))
         except CancelledError:
             return False

@@ -3,7 +3,7 @@
 import click
 
 from mandelcl.base.errors import FileError
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 from mandelcl.files import cache
 
 
@@ -28,7 +28,7 @@ def command(clearing: bool) -> None:
     root = cache.folder()
     complaints = cache.complaints()
     for complaint in complaints:
-        say(f"mandelcl: {complaint}")
+        print_line(f"mandelcl: {complaint}")
     if root is None:
         if not complaints:
             click.echo("The cache is off because MANDELCL_CACHE is set to off.")

@@ -6,7 +6,7 @@ import click
 
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 
 if TYPE_CHECKING:
     import threading
@@ -50,7 +50,7 @@ def _serve(scheduler: str, devices: tuple[str, ...], cancel: "threading.Event") 
     require_dask()
     named = choose.matching(devices)
     count = len(named if devices else [device for device in named if device.type == "gpu"]) or 1
-    supervisor = Supervisor(devices, count, own_name(), lambda line: say(f"mandelcl: {line}"))
+    supervisor = Supervisor(devices, count, own_name(), lambda line: print_line(f"mandelcl: {line}"))
     try:
         supervisor.join(scheduler, None)
         while not cancel.wait(_TICK_S):

@@ -9,7 +9,7 @@ import click
 from mandelcl.base.names import DEFAULT_PALETTE, MEASURED_PLANES, PALETTE_SUFFIXES, PALETTES, TRANSFERS
 from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
-from mandelcl.cli.progress import Say, say
+from mandelcl.cli.progress import PrintLine, print_line
 from mandelcl.colour.effects import EFFECTS, effect_named
 from mandelcl.colour.samples import AUTO
 from mandelcl.core.locations import Location
@@ -131,17 +131,17 @@ class ColourOptions:
         self,
         location: Location | None = None,
         like: str | None = None,
-        notice: Say = say,
+        on_message: PrintLine = print_line,
         base: "Colouring | None" = None,
     ) -> "Colouring":
         """Return the colouring that the options describe.
 
         Options that were left out keep the value of the location, the picture or `base`. If colours of another program
-        cannot be converted, a line for each goes to `notice`, unless --palette is given.
+        cannot be converted, a line for each goes to `on_message`, unless --palette is given.
         """
         from mandelcl.colour.palettes import find_palette, read_colour
 
-        base = base or _base(location, like, notice if self.palette is None else lambda _line: None)
+        base = base or _base(location, like, on_message if self.palette is None else lambda _line: None)
         if self.palette is not None:
             base = replace(base, palette=find_palette(self.palette), cycle=None, offset=0.0, inside=None, transfer=None)
         inside = None if self.inside is None else read_colour(self.inside)
@@ -188,7 +188,7 @@ def _samples(text: str | None) -> int | str | None:
         raise click.UsageError(f"--samples must be a number or auto, not {text[:40]!r}") from None
 
 
-def _base(location: Location | None, like: str | None, notice: Say) -> "Colouring":
+def _base(location: Location | None, like: str | None, on_message: PrintLine) -> "Colouring":
     from mandelcl.colour.colour import Colouring
     from mandelcl.colour.palettes import find_palette
 
@@ -197,7 +197,7 @@ def _base(location: Location | None, like: str | None, notice: Say) -> "Colourin
 
         found, notes = read_colouring(like)
         for note in notes:
-            notice(f"mandelcl: {like}: {note}")
+            on_message(f"mandelcl: {like}: {note}")
         if found is not None:
             return found
     if location is not None:

@@ -9,7 +9,7 @@ import click
 from mandelcl.base.errors import FileError, MandelclError
 from mandelcl.base.text import command_line
 from mandelcl.cli import completion, standard_output
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 from mandelcl.files.paths import target
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
         if path is not None:
             output.write(path, None, Picture.from_pixels(result.drawing()))
     except MandelclError as error:
-        say(f"mandelcl: {error}")
+        print_line(f"mandelcl: {error}")
         sys.exit(2)
     try:
         _show(result, as_json)
@@ -67,7 +67,7 @@ def command(a: str, b: str, path: str | None, as_json: bool) -> None:
             raise
         standard_output.give_up(error, 2)
     if result.differing and result.jobs:
-        say(f"mandelcl: {_other_job(result, a, b)}")
+        print_line(f"mandelcl: {_other_job(result, a, b)}")
         sys.exit(2)
     sys.exit(1 if result.differing else 0)
 

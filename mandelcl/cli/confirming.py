@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.cli.progress import say, steps_bar
+from mandelcl.cli.progress import print_line, steps_bar
 
 if TYPE_CHECKING:
     from mandelcl.core.job import Job
@@ -27,7 +27,7 @@ def confirmed(job: "Job", sample: "Sample", quiet: bool) -> "Confirmation":
     with steps_bar("pixels in exact arithmetic", len(sample.counts), quiet) as show:
         found = interruptible(lambda cancel: confirm(job, sample.counts, seconds=_MOST_S, cancel=cancel, progress=show))
     if not quiet:
-        say(f"exact arithmetic: {_agreement(found)}")
+        print_line(f"exact arithmetic: {_agreement(found)}")
     return found
 
 

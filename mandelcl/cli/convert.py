@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from mandelcl.cli import completion
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 
 FIELD = ".npz"
 
@@ -51,11 +51,11 @@ def command(source: str, result: str) -> None:
         text, notes = text + lines, [*notes, *left_out, *without]
     elif colouring is not None:
         notes.append("the colours are left out: Fraktaler-3's files have none")
-    with replacing(result) as draft:
-        draft.write_text(text, encoding="utf-8", newline="")
-    say(f"{result}: the location of {source}")
+    with replacing(result) as tempfile:
+        tempfile.write_text(text, encoding="utf-8", newline="")
+    print_line(f"{result}: the location of {source}")
     for note in notes:
-        say(f"mandelcl: {source}: {note}")
+        print_line(f"mandelcl: {source}: {note}")
     return None
 
 
@@ -70,6 +70,6 @@ def _field(source: str, result: str) -> None:
     if not found.placed:
         raise FileError(f"cannot convert {source}: its location is unknown; put its .kfr beside it", source)
     output.write(result, found.field)
-    say(f"{result}: the field of {source}")
+    print_line(f"{result}: the field of {source}")
     for note in found.notes:
-        say(f"mandelcl: {source}: {note}")
+        print_line(f"mandelcl: {source}: {note}")

@@ -5,7 +5,7 @@ import click
 from mandelcl.cli import completion
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import device_option
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 
 
 @click.command(
@@ -42,6 +42,6 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
     report = interruptible(
-        lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, once=True)
+        lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, single_use=True)
     )
-    say(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}")
+    print_line(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}")

@@ -104,8 +104,8 @@ def _asked(spec: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired as late:
-        said: Any = late.stdout or ""
-        text = said if isinstance(said, str) else said.decode(errors="replace")
+        output: Any = late.stdout or ""
+        text = output if isinstance(output, str) else output.decode(errors="replace")
         return f"{text}\n  no answer in {_LIMIT_S} s"
     if not done.returncode:
         return done.stdout

@@ -11,7 +11,7 @@ import click
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.cli.options import device_option, self_test_option
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 
 if TYPE_CHECKING:
     from mandelcl.opencl.device import Device
@@ -71,7 +71,7 @@ def command(
             raise click.UsageError("--report has its own format and tests; leave out --soak, --json and --no-self-test")
         from mandelcl.cli import device_report
 
-        say(f"mandelcl: {device_report.write(report, devices)}")
+        print_line(f"mandelcl: {device_report.write(report, devices)}")
         return
     from mandelcl.engine import choose
     from mandelcl.files import cache
@@ -87,10 +87,10 @@ def command(
     if as_json:
         click.echo(json.dumps({"devices": rows}))
     for note in (*RUNTIMES.notes, *absence.problems(RUNTIMES), *cache.complaints()):
-        say(f"mandelcl: {note}")
+        print_line(f"mandelcl: {note}")
     if not rows:
         for line in f"mandelcl: {absence.explain_absence(RUNTIMES)}".splitlines():
-            say(line)
+            print_line(line)
         sys.exit(1)
     if not as_json:
         _print(rows, wide)

@@ -13,7 +13,7 @@ from mandelcl.cli import options
 from mandelcl.cli.colour_options import ColourOptions, colour_options
 from mandelcl.cli.help_groups import Grouped
 from mandelcl.cli.job_options import JobOptions, job_options
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 
 if TYPE_CHECKING:
     from mandelcl.explore.server import Server
@@ -116,11 +116,13 @@ def command(
     def opened(address: str) -> None:
         click.echo(f"{address}{view}")
         if port is None and server.port != DEFAULT_PORT:
-            say(f"mandelcl: port {DEFAULT_PORT} is taken, so the page is on port {server.port}")
+            print_line(f"mandelcl: port {DEFAULT_PORT} is taken, so the page is on port {server.port}")
         if server.line:
-            say(f"mandelcl: {server.line}")
+            print_line(f"mandelcl: {server.line}")
         if server.hosts.remote:
-            say(f"mandelcl: other machines can reach this page, {_where(server)}; the connection is not encrypted")
+            print_line(
+                f"mandelcl: other machines can reach this page, {_where(server)}; the connection is not encrypted"
+            )
         if not no_browser:  # some browsers block until their window is closed
             threading.Thread(
                 target=webbrowser.open, args=(f"{address}{view}",), name="mandelcl browser", daemon=True

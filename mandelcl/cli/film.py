@@ -10,7 +10,7 @@ from mandelcl.cli.colour_options import ColourOptions, film_colour_options
 from mandelcl.cli.film_options import OUTPUT_HELP, FilmOptions, as_json, film_options, size_of, summary
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.options import recorded
-from mandelcl.cli.progress import frames_bar, say
+from mandelcl.cli.progress import frames_bar, print_line
 
 
 @click.command(
@@ -85,4 +85,4 @@ def command(
     if json_wanted:
         click.echo(json.dumps(as_json(plan, (width, height), timing, codec, made)))
     elif not quiet:
-        say(summary(output, plan, (width, height), timing, made))
+        print_line(summary(output, plan, (width, height), timing, made))

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from mandelcl.base import interrupts
 from mandelcl.base.errors import BuildError, CancelledError, remark
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 from mandelcl.files.leftovers import end_process
 
 _T = TypeVar("_T")
@@ -39,14 +39,14 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
         if not _finishes(finished):
             cancel.set()
             if not _finishes(finished, _PATIENCE_S):
-                say("mandelcl: stopped")
+                print_line("mandelcl: stopped")
                 end_process(interrupts.exit_code())
     if errors:
-        raise _told(errors[0])
+        raise _message_of(errors[0])
     return results[0]
 
 
-def _told(error: BaseException) -> BaseException:
+def _message_of(error: BaseException) -> BaseException:
     """Return the error to report. A compiler error after a stop request is reported as the cancellation.
 
     LLVM handles signals as well, and removes files that it still needs. Remarks on the error, such as which results

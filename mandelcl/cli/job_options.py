@@ -13,7 +13,7 @@ from mandelcl.base.names import ALGORITHMS, METHODS, NUMBERS, ROUNDINGS
 from mandelcl.base.view import View
 from mandelcl.cli import completion
 from mandelcl.cli.options import AUTO, number_or_auto, with_options
-from mandelcl.cli.progress import Say, say
+from mandelcl.cli.progress import PrintLine, print_line
 from mandelcl.core.locations import Location, find_location
 from mandelcl.core.reference import Reference
 from mandelcl.formulas import MANDELBROT, Formula
@@ -30,11 +30,11 @@ DEFAULT_SIZE = "1920x1080"
 DEFAULT_ITERATIONS = 1000  # the survey of an automatic limit begins here
 
 
-def job_like(path: str, size: str | None, notice: Say) -> "Job":
+def job_like(path: str, size: str | None, on_message: PrintLine) -> "Job":
     """Return the job of a file. `size` is for locations of other programs only, since they may have none.
 
     Raises FileError or InvalidInputError if the file has neither a job nor a location, and click.UsageError if a size
-    is given for a job. For each part of a location that cannot be converted, a line goes to `notice`.
+    is given for a job. For each part of a location that cannot be converted, a line goes to `on_message`.
     """
     from mandelcl.core.job import Job
     from mandelcl.files.foreign import job_of
@@ -46,7 +46,7 @@ def job_like(path: str, size: str | None, notice: Say) -> "Job":
             raise click.UsageError("--like takes the size from its file; leave --size out")
         return found
     for note in found.notes:
-        notice(f"mandelcl: {path}: {note}")
+        on_message(f"mandelcl: {path}: {note}")
     width, height = parse_size(size) if size is not None else found.size or parse_size(DEFAULT_SIZE)
     if found.iterations is None:
         return replace(job_of(found, width, height, DEFAULT_ITERATIONS), auto_iterations=True)
@@ -164,10 +164,10 @@ class JobOptions:
     formula: str | None
     julia: tuple[str, str] | None
 
-    def job(self, planes: Collection[str], certify: bool = False, notice: Say = say) -> "Job":
+    def job(self, planes: Collection[str], certify: bool = False, on_message: PrintLine = print_line) -> "Job":
         """Return the job, with the given planes beside the counts, and with certificates if `certify` is set.
 
-        For each part of another program's location that cannot be converted, a line goes to `notice`. Raises
+        For each part of another program's location that cannot be converted, a line goes to `on_message`. Raises
         InvalidInputError or click.UsageError if the options do not describe a job.
         """
         from mandelcl.core.job import Job
@@ -175,7 +175,7 @@ class JobOptions:
 
         self.check()
         base = (
-            job_like(self.like, self.size, notice)
+            job_like(self.like, self.size, on_message)
             if self.like is not None
             else Job(self._view(), **self._default_limit())
         )

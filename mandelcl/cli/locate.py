@@ -12,7 +12,7 @@ from mandelcl.cli import completion
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import DEFAULT_SIZE, job_like
 from mandelcl.cli.options import number_of_iterations
-from mandelcl.cli.progress import phases_bar, say
+from mandelcl.cli.progress import phases_bar, print_line
 from mandelcl.core.locations import find_location
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _box(
     if edges is not None:
         return Box(*(parse_number(text, "box edge") for text in edges))
     if like is not None:
-        return Box.around(job_like(like, None, say).view)
+        return Box.around(job_like(like, None, print_line).view)
     width, height = parse_size(DEFAULT_SIZE if size is None else size)
     if at is not None:
         place = find_location(at)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mandelcl.cli import completion
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 
 if TYPE_CHECKING:
     from mandelcl.colour.palettes import Palette
@@ -45,7 +45,7 @@ def command(palettes: tuple[str, ...], output: str | None) -> None:
         from mandelcl.files.strips import Picture
 
         files.write(output, None, Picture.from_pixels(strips(shown)))
-        say(f"{output}: {len(shown)} palette{'s' if len(shown) != 1 else ''}")
+        print_line(f"{output}: {len(shown)} palette{'s' if len(shown) != 1 else ''}")
 
 
 def _named(texts: Sequence[str]) -> "Iterable[tuple[str, Palette]]":

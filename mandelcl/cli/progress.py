@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from mandelcl.engine.computing.settings import Progress, ShowProgress
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 _LEAST_COLUMNS, _USUAL_COLUMNS = 10, 80
 _LONGEST_LINE = 1000  # mandelcl's own longest line is the list of all locations
 
@@ -22,7 +22,7 @@ def on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line, made `printable`, on standard error. Errors of writing are ignored, so that no work is lost."""
     if sys.stderr is not None:
         with suppress(OSError):
@@ -37,14 +37,14 @@ def sized(console: "Console") -> "Console":
 
 
 @contextmanager
-def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | None", Say]]:
+def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | None", PrintLine]]:
     """Show the progress of a picture with this number of pixels while the body runs. The bar is removed at the end.
 
     Yields a callback for the progress (None if nothing shows it) and a function that prints a line above the bar. Only
     a terminal gets a bar, and rich is imported only for it. `quiet` suppresses the bar and the lines.
     """
     if quiet or not on_terminal():
-        yield None, _silent if quiet else say
+        yield None, _silent if quiet else print_line
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn

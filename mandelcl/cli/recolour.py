@@ -6,7 +6,7 @@ import click
 
 from mandelcl.cli import completion, options
 from mandelcl.cli.colour_options import ColourOptions, colour_options
-from mandelcl.cli.progress import say
+from mandelcl.cli.progress import print_line
 
 
 @click.command(
@@ -51,6 +51,6 @@ def command(
     for path in outputs:
         output.write(path, loaded.field if loaded.placed else None, picture, compress)
     view = loaded.field.job.view
-    say(f"{', '.join(outputs)}: {view.width}x{view.height}, drawn from {field}; nothing was computed again")
+    print_line(f"{', '.join(outputs)}: {view.width}x{view.height}, drawn from {field}; nothing was computed again")
     for note in loaded.notes:
-        say(f"mandelcl: {field}: {note}")
+        print_line(f"mandelcl: {field}: {note}")

@@ -18,7 +18,7 @@ from mandelcl.cli.help_groups import Grouped
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.options import recorded
-from mandelcl.cli.progress import Say, progress_bar, say
+from mandelcl.cli.progress import PrintLine, print_line, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,13 +165,13 @@ def command(
     paths = outputs or (DEFAULT_OUTPUT,)
     pictures = (*paths, *((rectangles,) if rectangles is not None else ()))
     output.check_writable(*pictures, beside=[trace] if trace is not None else [])
-    tell: Say = (lambda _: None) if quiet else say
-    colouring = colours.colouring(options_given.location(), options_given.like, tell)
+    printer: PrintLine = (lambda _: None) if quiet else print_line
+    colouring = colours.colouring(options_given.location(), options_given.like, printer)
     cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
     job = options_given.job(
-        (*colouring.planes, *planes, *output.planes_for(*paths)), certify or certify_for is not None, tell
+        (*colouring.planes, *planes, *output.planes_for(*paths)), certify or certify_for is not None, printer
     )
     needs_counts = digest or as_json or confirm is not None or CERTIFIED.name in job.planes
     single = needs_counts or rectangles is not None or cut is not None or not output.are_pictures(paths)
@@ -190,7 +190,7 @@ def command(
         watch=partial(tracing.watch, job.iterations) if tracing else None,
         certify_for=math.inf if certify_for is None else certify_for,
     )
-    with recorded(trace, "render"), progress_bar(job.view.pixels, quiet) as (show, notice):
+    with recorded(trace, "render"), progress_bar(job.view.pixels, quiet) as (show, on_message):
         report = interruptible(
             lambda cancel: _on(
                 cluster,
@@ -204,10 +204,10 @@ def command(
                     settings,
                     resume=resume,
                     progress=show,
-                    notice=lambda line: notice(f"mandelcl: {line}"),
-                    see=sample.note if sample else None,
+                    on_message=lambda line: on_message(f"mandelcl: {line}"),
+                    on_counts=sample.note if sample else None,
                     cancel=cancel,
-                    once=True,
+                    single_use=True,
                     compress=compress,
                     digest=digest or (as_json and colouring.samples == 1),
                     auto_samples=auto_samples,
@@ -217,11 +217,11 @@ def command(
     if tracing:
         tracing.write()
         if not tracing.rectangles and not quiet:
-            say(f"mandelcl: no borders were traced, because every pixel was computed; {rectangles} shows that")
+            print_line(f"mandelcl: no borders were traced, because every pixel was computed; {rectangles} shows that")
     if not as_json and not quiet:
-        say(f"{', '.join(paths)}: {_summary(report, auto_samples)}{_viewers(paths)}")
+        print_line(f"{', '.join(paths)}: {_summary(report, auto_samples)}{_viewers(paths)}")
         if line := forced(job, report, paths[0]):
-            say(f"mandelcl: {line}")
+            print_line(f"mandelcl: {line}")
     if digest and not as_json:
         click.echo(report.counts_sha256)
     job = replace(job, iterations=report.iterations_cap, auto_iterations=False)

@@ -13,7 +13,7 @@ from rich.progress import Progress as ProgressBar
 
 from mandelcl.cli import terminal_table
 from mandelcl.cli.interruptible import interruptible
-from mandelcl.cli.progress import say, sized
+from mandelcl.cli.progress import print_line, sized
 from mandelcl.cli.terminal_table import Layout
 from mandelcl.lab.soak.process import SoakProcess
 from mandelcl.lab.soak.record import Record, WrongWord
@@ -178,5 +178,5 @@ def report(
     else:
         show_tables(devices, records, found, wide)
     if stopped:
-        say(f"mandelcl: stopped before {minutes:g} min had passed")
+        print_line(f"mandelcl: stopped before {minutes:g} min had passed")
     return int(stopped or any(verdict_.word != PASS for verdict_ in found))

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from mandelcl.cli.progress import say, sized
+from mandelcl.cli.progress import print_line, sized
 
 _RANGE = " (min … max)"
 _BETWEEN = 3  # characters between columns
@@ -60,7 +60,7 @@ def show(
         table.add_row(*cells, **wrong)
     console.print(table)
     if missing:
-        say(f"mandelcl: columns left out: {', '.join(missing)}; --wide shows all")
+        print_line(f"mandelcl: columns left out: {', '.join(missing)}; --wide shows all")
 
 
 def fitted(

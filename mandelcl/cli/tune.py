@@ -10,7 +10,7 @@ import click
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.names import TUNING_S
 from mandelcl.cli import completion, options
-from mandelcl.cli.progress import on_terminal, say, sized
+from mandelcl.cli.progress import on_terminal, print_line, sized
 
 if TYPE_CHECKING:
     from mandelcl.engine.tune import Tuned
@@ -78,13 +78,13 @@ def command(
             except DeviceError as error:
                 reasons.append(str(error))
                 if not quiet:
-                    say(f"mandelcl: {error}")
+                    print_line(f"mandelcl: {error}")
                 continue
             tuned += 1
             if as_json:
                 click.echo(json.dumps(_row(device, number, result)))
     for complaint in cache.complaints():  # complaints matter here: without the cache, the result of tuning is lost
-        say(f"mandelcl: {complaint}")
+        print_line(f"mandelcl: {complaint}")
     if not tuned and not forgetting:
         raise DeviceError(
             reasons[0]
@@ -106,7 +106,7 @@ def _tune(device: "Device", number: "NumberFormat", seconds: float, quiet: bool)
         result = tune.tune(device, number, seconds=seconds, progress=show)
     comparison = f"{result.gain:.2f} times the rate of" if result.gain > 1 else "no shape is faster than"
     if not quiet:
-        say(
+        print_line(
             f"{about}: {_shape(result.variant)}, {result.rate / 1e9:.2f} Giter/s, {comparison} the "
             f"built-in shape ({result.tried} tried in {result.seconds:.0f} s)"
         )

@@ -16,7 +16,7 @@ from mandelcl.cli.help_groups import Grouped
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import DEFAULT_ITERATIONS, JobOptions, iteration_options
 from mandelcl.cli.options import recorded
-from mandelcl.cli.progress import frames_bar, progress_bar, say
+from mandelcl.cli.progress import frames_bar, print_line, progress_bar
 from mandelcl.cli.stops import StopOptions, stop_options
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def command(
     if json_wanted:
         click.echo(json.dumps(as_json(plan, (width, height), timing, codec, made, computed)))
     elif not quiet:
-        say(_computed_text(computed, folder_path))
-        say(summary(output, plan, (width, height), timing, made))
+        print_line(_computed_text(computed, folder_path))
+        print_line(summary(output, plan, (width, height), timing, made))
 
 
 class _OneSession:
@@ -188,7 +188,7 @@ def _limited(plan: "FilmPlan", opened: _OneSession, settings: "Settings", quiet:
         plan = interruptible(lambda cancel: limited(plan, opened(), settings, show, lines.append, cancel))
     if not quiet:
         for line in dict.fromkeys(lines):
-            say(f"mandelcl: {line}")
+            print_line(f"mandelcl: {line}")
     return plan
 
 
@@ -206,10 +206,10 @@ def _compute(folder: "Folder", opened: _OneSession, settings: "Settings", quiet:
     if not missing:
         return Computed()
     pixels = sum(folder.expected(number).view.pixels for number in missing)
-    with progress_bar(pixels, quiet) as (show, notice):
+    with progress_bar(pixels, quiet) as (show, on_message):
 
         def work(cancel: "Token") -> Computed:
-            return compute(folder, opened(), settings, show, lambda line: notice(f"mandelcl: {line}"), cancel)
+            return compute(folder, opened(), settings, show, lambda line: on_message(f"mandelcl: {line}"), cancel)
 
         try:
             return interruptible(work)

@@ -154,7 +154,7 @@ class Undecided:
         self._further_light += light
         self._further += 1
 
-    def settle(self) -> None:
+    def refine(self) -> None:
         """Keep only the pixels whose means have too large an error."""
         self._light[self._places] += self._further_light
         self._taken[self._places] += self._further

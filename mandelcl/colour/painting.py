@@ -49,25 +49,25 @@ def paint(job: Job, rows: Rows, colouring: "Colouring", left: int = 0, top: int 
 
 def places_of(job: Job, rows: Rows, colouring: "Colouring") -> Places:
     """Return each pixel's place in the palette cycle. The place behind the last one is the set's."""
-    cap = job.iterations
+    max_iterations = job.iterations
     if colouring.by is not None:
         bend, length = colouring.bend, colouring.turn
         places = places_by(job, rows, colouring.by, bend, length, colouring.offset, colouring.places)
-        np.copyto(places, colouring.places, where=rows[COUNTS.name] == np.uint32(cap))
+        np.copyto(places, colouring.places, where=rows[COUNTS.name] == np.uint32(max_iterations))
         return places
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
-    if smooth is None and cap <= _MOST_COUNTS:
-        return np.take(_places_by_count(cap, colouring), counts.astype(np.intp), mode="clip")
+    if smooth is None and max_iterations <= _MOST_COUNTS:
+        return np.take(_places_by_count(max_iterations, colouring), counts.astype(np.intp), mode="clip")
     places = colouring.turns(smooth is not None).places(counts, smooth)
-    np.copyto(places, colouring.places, where=counts == np.uint32(cap))
+    np.copyto(places, colouring.places, where=counts == np.uint32(max_iterations))
     return places
 
 
 @lru_cache(maxsize=8)
-def _places_by_count(cap: int, colouring: "Colouring") -> Places:
+def _places_by_count(max_iterations: int, colouring: "Colouring") -> Places:
     """Return the place for each count from 0 to the iteration limit, which is inside."""
-    places = colouring.turns(continuous=False).places(np.arange(cap + 1, dtype=np.uint32), None)
-    places[cap] = colouring.places
+    places = colouring.turns(continuous=False).places(np.arange(max_iterations + 1, dtype=np.uint32), None)
+    places[max_iterations] = colouring.places
     return places
 
 

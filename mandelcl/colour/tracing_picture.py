@@ -35,7 +35,7 @@ class TracingPicture:
         self._levels: dict[Block, int] = {}
         self.rectangles = 0
 
-    def watch(self, cap: int, block: Block, corners: Words, proved: Words, answers: Words) -> None:
+    def watch(self, max_iterations: int, block: Block, corners: Words, proved: Words, answers: Words) -> None:
         """Draw the rectangles that a level of a block filled."""
         level = self._levels[block] = self._levels.get(block, -1) + 1
         filled = np.flatnonzero(answers != NO_COUNT)
@@ -43,7 +43,7 @@ class TracingPicture:
         for (x0, y0, x1, y1), by_proof, count in zip(
             corners[filled].tolist(), (proved[filled] != NO_COUNT).tolist(), answers[filled].tolist(), strict=True
         ):
-            colour = (_PROVED_INSIDE if count == cap else _PROVED_OUTSIDE) if by_proof else _TRUSTED
+            colour = (_PROVED_INSIDE if count == max_iterations else _PROVED_OUTSIDE) if by_proof else _TRUSTED
             edge = 0 if by_proof else 1  # the border of a rectangle that was filled without proof was computed
             top, left = block.y + y0 + edge, block.x + x0 + edge
             shade = np.array([part + (255 - part) * min(0.8, _LIGHTER * level) for part in colour])
@@ -58,5 +58,5 @@ class TracingPicture:
         """Write the file atomically. If no borders were traced, it shows all pixels as computed."""
         from PIL import Image
 
-        with replacing(self._path) as draft:
-            Image.fromarray(self._pixels).save(draft, format="PNG")
+        with replacing(self._path) as tempfile:
+            Image.fromarray(self._pixels).save(tempfile, format="PNG")

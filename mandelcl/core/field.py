@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 # Returns memory of a shape and type, not initialised.
-Lend: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any]], npt.NDArray[Any]]
+Acquire: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any]], npt.NDArray[Any]]
 
 # Rows of a field: the values of each plane of its job, by name.
 Rows: TypeAlias = Mapping[str, npt.NDArray[Any]]
@@ -45,9 +45,9 @@ class Field:
     Those that `render` returns are read-only; copy what you want to change. Counts may lie in memory of a session,
     which takes it for another field once nothing views this one any more, and never before.
 
-    `counts` is uint32; a pixel is inside the set where its count is the job's cap. `smooth`, where the job asked for
-    it, is float32: counts + smooth − 1 is a continuous count. It lies mostly in (0, 1], has been seen from −0.32 to
-    2.38, and is 0 inside. `distance` and `last` are complex64.
+    `counts` is uint32; a pixel is inside the set where its count is the job's iteration limit. `smooth`, where the job
+    asked for it, is float32: counts + smooth − 1 is a continuous count. It lies mostly in (0, 1], has been seen from
+    −0.32 to 2.38, and is 0 inside. `distance` and `last` are complex64.
     """
 
     job: Job
@@ -62,7 +62,7 @@ class Field:
 
     def __repr__(self) -> str:
         view = self.job.view
-        return f"<Field of {view.width}x{view.height}: {', '.join(self.planes)}; cap {self.job.iterations}>"
+        return f"<Field of {view.width}x{view.height}: {', '.join(self.planes)}; iteration limit {self.job.iterations}>"
 
     @property
     def counts(self) -> Words:
@@ -95,7 +95,7 @@ class Field:
 
     @property
     def inside(self) -> npt.NDArray[np.bool_]:
-        """True where the orbit did not escape below the cap."""
+        """True where the orbit did not escape below the iteration limit."""
         return np.equal(self.counts, np.uint32(self.job.iterations))
 
     def rows(self, top: int, bottom: int) -> Rows:
@@ -120,7 +120,7 @@ class Field:
         return dataset(self.job, self.planes)
 
 
-def allocate(job: Job, counts: Lend = new) -> dict[str, npt.NDArray[Any]]:
+def allocate(job: Job, counts: Acquire = new) -> dict[str, npt.NDArray[Any]]:
     """Return planes for a job, not initialised; raises MandelclError where there is not the memory.
 
     `counts` provides that of the counts, and raises MemoryError where it cannot.

@@ -79,7 +79,7 @@ class Job:
             require_type(getattr(self, name), str, f"a job's {name}")
         if not 1 <= self.iterations <= MAX_ITERATIONS:
             raise InvalidInputError(
-                f"the iteration cap must be from 1 to {MAX_ITERATIONS}, not {shown(self.iterations)}"
+                f"the iteration limit must be from 1 to {MAX_ITERATIONS}, not {shown(self.iterations)}"
             )
         _require_radius(self.formula, self.radius_squared)
         if self.radius_squared > SMOOTH_RADIUS_SQUARED:
@@ -257,7 +257,7 @@ def _require_known(what: str, name: str, known: Sequence[str]) -> None:
 
 def _whole(value: Exact) -> int:
     """Return a whole number that may be written as a float or a text."""
-    number = exact(value, "the iteration cap")
+    number = exact(value, "the iteration limit")
     if number.denominator != 1:
-        raise InvalidInputError(f"the iteration cap must be a whole number, not {about(number)}")
+        raise InvalidInputError(f"the iteration limit must be a whole number, not {about(number)}")
     return number.numerator

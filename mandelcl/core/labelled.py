@@ -26,7 +26,11 @@ _TRAILS = {
 }
 _ABOUT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        COUNTS.name: {"long_name": "iteration count", "units": "1", "comment": "the cap where the orbit stays"},
+        COUNTS.name: {
+            "long_name": "iteration count",
+            "units": "1",
+            "comment": "the iteration limit where the orbit stays",
+        },
         SMOOTH.name: {
             "long_name": "smooth fraction",
             "units": "1",

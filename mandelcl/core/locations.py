@@ -19,7 +19,8 @@ class Location:
     """A point, a zoom, and how to show it.
 
     `re`, `im` and `zoom` are exact: decimals or ratios as `parse_number` reads them; the picture is 4/zoom high.
-    `iterations` is the cap that brings out the detail. `palette`, `cycle` and `offset` are those of a `Colouring`.
+    `iterations` is the iteration limit that brings out the detail. `palette`, `cycle` and `offset` are those of a
+    `Colouring`.
     """
 
     name: str

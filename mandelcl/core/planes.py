@@ -32,7 +32,7 @@ WINDOW = 16  # iterates that count in a plane of last iterates: TRAIL_WINDOW in 
 class Word:
     """A word of a plane: 32 bits a pixel.
 
-    `inside` is its value for a pixel whose orbit stays: a number, or the iteration cap where it is None. A word that
+    `inside` is its value for a pixel whose orbit stays: a number, or the iteration limit where it is None. A word that
     follows the counts closely is packed as its difference from them.
     """
 
@@ -43,7 +43,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What of a job the values of planes depend on: the cap, the degrees of steps that take turns, and the lattice.
+    """What the values of planes depend on: the iteration limit, the cycle of degrees, and the lattice.
 
     `steps` is the lattice's matrix times 2^scale: about 1, however far one has zoomed in.
     """

@@ -12,7 +12,7 @@ from mandelcl.core.planes import CERTIFIED, first_words
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The sum of some pixels' counts, how many of them are at the cap, and how many counts are certified.
+    """The sum of some pixels' counts, how many of them are at the iteration limit, and how many counts are certified.
 
     `certified` is 0 where the plane is not kept.
     """
@@ -41,11 +41,11 @@ def certified_word(planes: Sequence[str]) -> int:
     return first_words(planes).get(CERTIFIED.name, 0)
 
 
-def totals_of(planes: Sequence[str], cap: int, results: Words) -> Totals:
+def totals_of(planes: Sequence[str], max_iterations: int, results: Words) -> Totals:
     """Return the totals of results (words × any shape) in these planes, as the host counts them."""
     word = certified_word(planes)
     return Totals(
         int(results[0].sum(dtype=np.uint64)),
-        int(np.count_nonzero(results[0] == np.uint32(cap))),
+        int(np.count_nonzero(results[0] == np.uint32(max_iterations))),
         int(np.count_nonzero(results[word])) if word else 0,
     )

@@ -31,7 +31,7 @@ from mandelcl.opencl.device import Device, discover
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 
-class _Orders:
+class _PendingBlocks:
     """What the parent wants: assignments, and the blocks of the newest, urgent ones first (a `BlockSource`).
 
     `buffer_of` says which of the parent's buffers the results of a block are to go to, where there is one for it, and
@@ -44,7 +44,7 @@ class _Orders:
         self._channel = channel
         self._assignment: Mapping[str, Any] | None = None
         self._blocks: list[tuple[bool, int, Block]] = []
-        self._turn = itertools.count()
+        self._arrivals = itertools.count()
 
     def assignment(self) -> Mapping[str, Any]:
         """Return the newest assignment that has not been begun; wait for one."""
@@ -96,7 +96,7 @@ class _Orders:
                 self.pixels_of[block] = pixels
             if head.get("buffer") is not None:
                 self.buffer_of[block] = head["buffer"]
-            heapq.heappush(self._blocks, (not head["urgent"], next(self._turn), block))
+            heapq.heappush(self._blocks, (not head["urgent"], next(self._arrivals), block))
         else:
             kept = self._assignment["job"] if self._assignment is not None else None
             self._assignment = {**head, "job": head["job"] or kept}
@@ -110,7 +110,7 @@ class _BlockWorker:
 
     def __init__(self, channel: Channel, order: Mapping[str, Any]) -> None:
         self._channel = channel
-        self._orders = _Orders(channel)
+        self._pending = _PendingBlocks(channel)
         self._device = WatchedDevice(_find(order["device"]), channel)
         timeline.name_process(f"worker {self._device.label}")
         self._variant, self._loop_limit = Variant(**order["variant"]), order["loop_limit"]
@@ -126,7 +126,7 @@ class _BlockWorker:
                 self._compute(assignment)
             except CancelledError:
                 self._finish()
-            order = self._orders.assignment()
+            order = self._pending.assignment()
             assignment = order["assignment"]
             if order["job"]:
                 self._device.forget()
@@ -161,10 +161,10 @@ class _BlockWorker:
         log = LaunchLog()
         reported, copied, filled = 0, 0.0, 0
         output_plan = OutputPlan(self._host_memory, totals=False)  # the parent believes no totals
-        listed = self._orders.lists()
-        rectangles = partial(self._work.run_blocks, log=log, cancel=self._orders, output_plan=output_plan)
-        for block, results in self._listed(log) if listed else rectangles(self._orders):
-            stop_if(self._orders)
+        listed = self._pending.lists()
+        rectangles = partial(self._work.run_blocks, log=log, cancel=self._pending, output_plan=output_plan)
+        for block, results in self._listed(log) if listed else rectangles(self._pending):
+            stop_if(self._pending)
             head = {
                 "say": "done",
                 "assignment": assignment,
@@ -174,7 +174,7 @@ class _BlockWorker:
                 "filled": log.pixels_filled - filled,
             }
             reported, copied, filled = len(log.seconds), log.copy_seconds, log.pixels_filled
-            buffer = self._orders.buffer_of.pop(block, None)
+            buffer = self._pending.buffer_of.pop(block, None)
             if buffer is None:
                 self._channel.send(head, np.ascontiguousarray(results, dtype="<u4").reshape(-1).view(np.uint8))
             else:
@@ -182,8 +182,8 @@ class _BlockWorker:
 
     def _listed(self, log: LaunchLog) -> Iterator[tuple[Block, Array]]:
         """Yield parts of lists as they come, with their results."""
-        for block in self._orders:
-            results = self._work.listed(self._orders.pixels_of.pop(block), log, self._orders)[:, np.newaxis]
+        for block in self._pending:
+            results = self._work.listed(self._pending.pixels_of.pop(block), log, self._pending)[:, np.newaxis]
             memory = self._host_memory(block, results.shape, results.dtype)
             memory[...] = results
             yield block, memory
@@ -195,7 +195,7 @@ class _BlockWorker:
 
     def _host_memory(self, block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return memory for a block's results: the buffer that the parent has lent for them, or new memory."""
-        buffer = self._orders.buffer_of.get(block)
+        buffer = self._pending.buffer_of.get(block)
         return np.empty(shape, dtype) if buffer is None else self._channel.memory(buffer, shape)
 
 

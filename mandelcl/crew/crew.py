@@ -20,7 +20,7 @@ from mandelcl.core.report import KnownDevice, LateText, LaunchLog, Report, repor
 from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of
 from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.crew.sharing import ShareOut
+from mandelcl.crew.sharing import BlockDispatcher
 from mandelcl.crew.worker_pool import StartWorker, WorkerPool, start_process
 from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine.computing.settings import Settings
@@ -37,10 +37,10 @@ class Crew:
     """A job on several devices, one worker each (a `Work`).
 
     The choices are for one job, resolved alike. Of the settings, budget, shortcuts, self-test and the size of blocks
-    are used. `start_worker` starts workers, by default in processes on this machine; a `roster` of its own may know
+    are used. `start_worker` starts workers, by default in processes on this machine; a `pool` of its own may know
     others. With `repeats` one row in so many of each worker's is computed by another as well, and where a worker's
     results are wrong, all that it has delivered is computed again.
-    Each fault is a line for `notice`. A crew is used by one thread, for one job after another, until it is closed.
+    Each fault is a line for `on_message`. A crew is used by one thread, for one job after another, until it is closed.
     Raises DeviceError if no device is left.
     """
 
@@ -50,24 +50,24 @@ class Crew:
         settings: Settings | None = None,
         *,
         policy: RestartPolicy | None = None,
-        notice: Callable[[str], None] | None = None,
+        on_message: Callable[[str], None] | None = None,
         start_worker: StartWorker = start_process,
-        roster: WorkerPool | None = None,
+        pool: WorkerPool | None = None,
         repeats: int = 0,
     ) -> None:
         self._settings = settings or Settings()
-        self._notice = notice or (lambda _line: None)
-        self._roster = roster or WorkerPool(
-            choices, self._settings, policy or RestartPolicy(), self._notice, start_worker
+        self._on_message = on_message or (lambda _line: None)
+        self._pool = pool or WorkerPool(
+            choices, self._settings, policy or RestartPolicy(), self._on_message, start_worker
         )
-        self._share: ShareOut | None = None
+        self._share: BlockDispatcher | None = None
         self._pixels: PixelList | None = None  # of which the blocks under way are parts
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
         self._repeats = repeats_of(repeats, self._chance)
         self._begin(choices[0].job, choices[0].warnings)
         try:
-            self._roster.start()
+            self._pool.start()
             self._await_one()
         except BaseException:
             self.close()
@@ -85,12 +85,12 @@ class Crew:
                 f"this crew is for {self.job.number}, {self.job.rounding}, by one algorithm; start a new one for "
                 f"{job.number}, {job.rounding}, {job.algorithm}"
             )
-        choices, notes = self._roster.cast(job)
+        choices, notes = self._pool.assign_parts(job)
         self._share, self._cancel = None, NEVER
-        self._roster.admit([choice.device for choice in choices])
+        self._pool.admit([choice.device for choice in choices])
         self._begin(choices[0].job, choices[0].warnings)
         for note in notes:
-            self._notice(note)
+            self._on_message(note)
         self._await_one()
 
     def _begin(self, job: Job, warnings: tuple[str, ...]) -> None:
@@ -98,25 +98,25 @@ class Crew:
         self.started = time.perf_counter()
         self.job, self.warnings = job, warnings
         self.log = LaunchLog()
-        self.faults = self._roster.faults = []
+        self.faults = self._pool.faults = []
         pixels = self._assign()
         _, self.band_rows = block_shape(job.view.width, job.view.height, pixels)
 
     def _assign(self) -> int:
         """Have all workers drop their blocks and get ready for the job; return how many pixels a band has."""
-        self._judge = Judge(self.job, self._roster, self.log, self._fault, self._chance, self._repeats)
-        self._assignment, pixels = self._roster.assign(self.job)
+        self._judge = Judge(self.job, self._pool, self.log, self._fault, self._chance, self._repeats)
+        self._assignment, pixels = self._pool.assign(self.job)
         return pixels
 
     def _await_one(self) -> None:
-        while not self._roster.ready:
-            self._turn()
-        self.rate = sum(slot.rate for slot in self._roster.ready)
+        while not self._pool.ready:
+            self._await_event()
+        self.rate = sum(slot.rate for slot in self._pool.ready)
 
     @property
     def whole(self) -> bool:
         """Whether every device still takes part."""
-        return self._roster.whole
+        return self._pool.whole
 
     @property
     def seconds(self) -> float:
@@ -126,19 +126,19 @@ class Crew:
     @property
     def name(self) -> str:
         """The devices' names."""
-        return ", ".join(device.name for device in self._roster.devices)
+        return ", ".join(device.name for device in self._pool.devices)
 
     @property
     def devices(self) -> Sequence[KnownDevice]:
         """All devices, whether they take part or not."""
-        return self._roster.devices
+        return self._pool.devices
 
     def assemble(self) -> None:
         """Wait until every worker is ready or its device retired; `run` starts without waiting for all."""
-        while len(self._roster.ready) < len(self._roster.active):
-            self._turn()
+        while len(self._pool.ready) < len(self._pool.active):
+            self._await_event()
 
-    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    def acquire(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return new host memory: results come from the workers' processes and are copied by this one."""
         return new(shape, dtype)
 
@@ -163,20 +163,20 @@ class Crew:
     def _run(
         self, bands: Iterable[Block], size: int, room: Room, pixels: PixelList | None, cancel: Token
     ) -> Iterator[Finished]:
-        self._roster.require()
+        self._pool.require()
         if self._share is not None:
             self._assign()
         self._cancel = cancel
-        share = self._share = ShareOut(bands, size, room)
+        share = self._share = BlockDispatcher(bands, size, room)
         self._pixels = self._judge.pixels = self._judge.checks.pixels = pixels
         self.log.begin()
         try:
-            for slot in self._roster.ready:
+            for slot in self._pool.ready:
                 self._join(slot)
             while not share.complete or self._judge.audits.pending:
-                for slot in self._roster.ready:
+                for slot in self._pool.ready:
                     self._feed(slot, share)
-                finished = self._judge.unchecked(share) or self._turn()
+                finished = self._judge.unchecked(share) or self._await_event()
                 if finished is not None:
                     yield finished
                 if self._share is not share:
@@ -192,12 +192,12 @@ class Crew:
 
     def close(self) -> None:
         """End all workers."""
-        self._roster.close()
+        self._pool.close()
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far; device, platform and driver are lists."""
-        build_s = sum(slot.build_s for slot in self._roster)
-        facts = (self.job, self._roster.devices, self.log, build_s, self.seconds, counts_sha256, stages)
+        build_s = sum(slot.build_s for slot in self._pool)
+        facts = (self.job, self._pool.devices, self.log, build_s, self.seconds, counts_sha256, stages)
         return report_of(*facts, self.faults)
 
     def _join(self, slot: WorkerSlot) -> None:
@@ -215,7 +215,7 @@ class Crew:
         if wrong:
             self.log.workers_excluded += self._repeats is not None  # others may give right results next time
             self.log.suspect.update(output_plan.block for output_plan in self._judge.audits.suspect(slot.name))
-        self._roster.fault(slot, why, wrong)
+        self._pool.fault(slot, why, wrong)
 
     def _busy(self, slot: WorkerSlot) -> bool:
         name, share = slot.name, self._share
@@ -227,7 +227,7 @@ class Crew:
 
     # Blocks go out, results come in.
 
-    def _feed(self, slot: WorkerSlot, share: ShareOut) -> None:
+    def _feed(self, slot: WorkerSlot, share: BlockDispatcher) -> None:
         """Give a ready worker as many blocks as it can hold: checks of other devices' results first."""
         idle = not self._busy(slot)
 
@@ -241,12 +241,12 @@ class Crew:
         while (block := share.take(slot.name)) is not None:
             slot.give(block, idle=idle, pixels=self._pixels)
 
-    def _turn(self) -> Finished | None:
+    def _await_event(self) -> Finished | None:
         """Wait for what happens next; return a block that is finished by it."""
         stop_if(self._cancel)
-        for slot, why in self._roster.overdue(self._busy):
+        for slot, why in self._pool.overdue(self._busy):
             self._fault(slot, why)
-        heard = self._roster.next(_TICK_S)
+        heard = self._pool.next(_TICK_S)
         if heard is None:
             return None
         slot, message = heard
@@ -290,7 +290,7 @@ class Crew:
         if audited is not None:
             return self._judge.compare(slot, audited, results)
         if outcome is None:
-            return self._judge.look_at(slot, share, ComputedBlock(block, results, message.filled))
+            return self._judge.verify(slot, share, ComputedBlock(block, results, message.filled))
         for name, why in outcome.faults:
-            self._fault(self._roster[name], why, wrong=len(outcome.faults) == 1)
+            self._fault(self._pool[name], why, wrong=len(outcome.faults) == 1)
         return self._judge.accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None

@@ -102,15 +102,15 @@ class CrossChecks:
             return CheckOutcome(check, accepted=True)
         sample = check.sample or _disputed(run, owned, results)
         place = checking.place_of(sample, self.pixels)
-        told_apart = (results[0] != owned[0]).any()  # the host knows counts alone
-        wrong = checking.host_rules_against(self._job, sample, self.pixels) if told_apart else None
+        distinct = (results[0] != owned[0]).any()  # the host knows counts alone
+        wrong = checking.host_rules_against(self._job, sample, self.pixels) if distinct else None
         if wrong is None:
             # It cannot be resolved, so both are restarted: a glitch does not recur, a lasting fault retires a device.
             disputes = ((check.owner, f"and {name} disagree {place}"), (name, f"and {check.owner} disagree {place}"))
             return CheckOutcome(check, faults=disputes)
         return CheckOutcome(check, not wrong, ((check.owner if wrong else name, f"returned a wrong count {place}"),))
 
-    def settle(self, unneeded: Callable[[CrossCheck], bool]) -> CrossCheck | None:
+    def conclude(self, unneeded: Callable[[CrossCheck], bool]) -> CrossCheck | None:
         """Close one check that is no longer needed, if there is one, and return it."""
         for check in self._waiting():
             if unneeded(check):

@@ -13,7 +13,7 @@ from mandelcl.core.totals import totals_of
 from mandelcl.crew import checking
 from mandelcl.crew.auditing import AcceptedBlock, Audits, Repeats, digest_of
 from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
-from mandelcl.crew.sharing import ShareOut
+from mandelcl.crew.sharing import BlockDispatcher
 from mandelcl.crew.worker_pool import WorkerPool
 from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine.computing.work import Finished
@@ -33,7 +33,7 @@ class Judge:
     def __init__(
         self,
         job: Job,
-        roster: WorkerPool,
+        pool: WorkerPool,
         log: LaunchLog,
         fault: Callable[[WorkerSlot, str, bool], None],
         chance: random.Random,
@@ -41,10 +41,10 @@ class Judge:
     ) -> None:
         self.checks, self.audits = CrossChecks(job), Audits()
         self.pixels: PixelList | None = None
-        self._job, self._roster, self._log = job, roster, log
+        self._job, self._pool, self._log = job, pool, log
         self._fault, self._chance, self._repeats = fault, chance, repeats
 
-    def look_at(self, slot: WorkerSlot, share: ShareOut, computed: ComputedBlock) -> Finished | None:
+    def verify(self, slot: WorkerSlot, share: BlockDispatcher, computed: ComputedBlock) -> Finished | None:
         """Accept results, have another device check them, or find that they are wrong."""
         sample = checking.samples(computed.block, computed.results, self._chance)[0]
         disagrees = self._disproved(slot, computed.results, sample)
@@ -53,7 +53,7 @@ class Judge:
         if self._repeated(slot, computed):
             share.received(slot.name, computed.block)
             return None
-        unsure = disagrees is None and not self._roster.alone(slot.name)
+        unsure = disagrees is None and not self._pool.alone(slot.name)
         if unsure and self.checks.add(slot.name, computed, sample):
             share.received(slot.name, computed.block)
             return None
@@ -72,7 +72,7 @@ class Judge:
 
     def _repeated(self, slot: WorkerSlot, computed: ComputedBlock) -> bool:
         """Return whether another worker is to compute some rows of a block as well, as many as it manages."""
-        others = [other.most_pixels for other in self._roster.ready if other is not slot]
+        others = [other.most_pixels for other in self._pool.ready if other is not slot]
         if self._repeats is None or not others or not self._repeats.due(slot.name):
             return False
         block = computed.block
@@ -99,9 +99,9 @@ class Judge:
         self.audits.note(slot.name, AcceptedBlock(block, digest, totals, before.revision + 1))
         return Finished(block, results, before.revision + 1)
 
-    def accept(self, name: str, share: ShareOut, computed: ComputedBlock) -> Finished | None:
+    def accept(self, name: str, share: BlockDispatcher, computed: ComputedBlock) -> Finished | None:
         """Return a block as finished, unless another worker was faster."""
-        self._roster[name].succeeded()
+        self._pool[name].succeeded()
         self._log.end()
         if not share.finish(name, computed.block):
             return None
@@ -112,18 +112,18 @@ class Judge:
             self.audits.note(name, AcceptedBlock(computed.block, digest_of(computed.results), totals))
         return Finished(computed.block, computed.results)
 
-    def unchecked(self, share: ShareOut) -> Finished | None:
+    def unchecked(self, share: BlockDispatcher) -> Finished | None:
         """Accept results that no other device can check, or whose checks alone keep the picture unfinished."""
         now = time.perf_counter()
         last = now - max(_GRACE_S, _GRACE_SHARE * (now - self._log.began))
         late = share.awaits_confirmation
 
         def unneeded(check: CrossCheck) -> bool:
-            able = [slot for slot in self._roster.ready if slot.name != check.owner]
+            able = [slot for slot in self._pool.ready if slot.name != check.owner]
             stuck = self.checks.stuck(check, lambda run: any(manages(slot, run) for slot in able))
-            return self._roster.alone(check.owner) or (late and check.since < last) or (bool(able) and stuck)
+            return self._pool.alone(check.owner) or (late and check.since < last) or (bool(able) and stuck)
 
-        check = self.checks.settle(unneeded)
+        check = self.checks.conclude(unneeded)
         return None if check is None else self.accept(check.owner, share, check.computed)
 
 

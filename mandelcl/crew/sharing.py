@@ -34,7 +34,7 @@ class _Member:
         return block in self.blocks or block in self.unconfirmed
 
 
-class ShareOut:
+class BlockDispatcher:
     """The blocks of a picture, handed out to workers.
 
     They are cut from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block

@@ -31,20 +31,20 @@ def start_process(
 
 
 class WorkerPool:
-    """The devices of a crew, a slot each. Each fault is a line in `faults` and for `notice`."""
+    """The devices of a crew, a slot each. Each fault is a line in `faults` and for `on_message`."""
 
     def __init__(
         self,
         choices: Sequence[DevicePart],
         settings: Settings,
         policy: RestartPolicy,
-        notice: Callable[[str], None],
+        on_message: Callable[[str], None],
         start_worker: StartWorker,
         sharing: sizing.Sharing = sizing.HERE,
     ) -> None:
         self.faults: list[str] = []
         self._settings = settings
-        self._notice = notice
+        self._on_message = on_message
         self._policy, self._start_worker, self._sharing = policy, start_worker, sharing
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
         self._slots = {choice.device.label: self.slot(choice) for choice in choices}
@@ -95,7 +95,7 @@ class WorkerPool:
         for slot in self:
             slot.start()
 
-    def cast(self, job: Job) -> tuple[Sequence[DevicePart], list[str]]:
+    def assign_parts(self, job: Job) -> tuple[Sequence[DevicePart], list[str]]:
         """Return the parts that the devices which are left have in another job, and notes on those left out of it.
 
         Raises as `choose.several` does, and DeviceError if no device is left.
@@ -157,7 +157,7 @@ class WorkerPool:
         """Keep a fault, and show it; what a worker says is in it, and may be long."""
         line = printable(line, LONGEST_LINE)
         self.faults.append(line)
-        self._notice(line)
+        self._on_message(line)
 
     def close(self) -> None:
         """End all workers."""

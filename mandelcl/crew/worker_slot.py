@@ -124,9 +124,9 @@ class WorkerSlot(SupervisedWorker):
         self._newest, self._band_pixels = number, band_pixels
         self.job = job
         if self.worker is not None and self._answered:
-            self._tell(self.worker)
+            self._assign(self.worker)
 
-    def _tell(self, worker: Worker) -> None:
+    def _assign(self, worker: Worker) -> None:
         job = self.job
         text = None if job == self._sent_job else job.to_json()
         self._sent, self._sent_job, self._answered = self._newest, job, False
@@ -145,7 +145,7 @@ class WorkerSlot(SupervisedWorker):
         self.worker.reclaim()
         self.rate, self.build_s = message.rate, message.build_s
         if self._sent != self._newest:
-            self._tell(self.worker)
+            self._assign(self.worker)
             return False
         most = min(message.block_pixels, self._band_pixels)
         bounds = sizing.shared_block_pixels(self.job, self.rate, self.saturation, most, self._sharing)
@@ -166,7 +166,7 @@ class WorkerSlot(SupervisedWorker):
             raise RuntimeError("a worker gets blocks once it is ready")
         if idle:
             self.given_work()
-        self.worker.send(block_head(block, urgent, pixels), indices_of(block, pixels), lend=not urgent)
+        self.worker.send(block_head(block, urgent, pixels), indices_of(block, pixels), with_buffer=not urgent)
 
     def overdue(self, busy: bool = True, launch: float = 0.0) -> str | None:
         """Return which timeout the worker has exceeded; None if it has not, or is ready and not `busy`."""

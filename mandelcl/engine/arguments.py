@@ -21,7 +21,13 @@ Parameters = Mapping[str, str]
 
 _BLOCK: Parameters = {"view_words": BUFFER, "offset": INT2, "size": UINT2}
 _ORBITS: Parameters = {**_BLOCK, "method_words": BUFFER}
-_FAR: Parameters = {"strides": UINT, "cap": UINT, "cap_reached": UINT, "shortcuts": UINT, "results": BUFFER}
+_FAR: Parameters = {
+    "strides": UINT,
+    "max_iterations": UINT,
+    "limit_reached": UINT,
+    "shortcuts": UINT,
+    "results": BUFFER,
+}
 _LISTED: Parameters = {"listed": BUFFER, "level": UINT}
 _SURVIVORS: Parameters = {"survivors": BUFFER, "survivor_total": BUFFER, "capacity": UINT}
 
@@ -52,7 +58,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "limit": UINT,
             "components": UINT,
             "inside_only": UINT,
-            "cap": UINT,
+            "max_iterations": UINT,
             "parents": BUFFER,
             "ids": BUFFER,
             "parts": UINT2,
@@ -71,7 +77,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "trust_outside": UINT,
             "trust_inside": UINT,
             "connected": UINT,
-            "cap": UINT,
+            "max_iterations": UINT,
             "counts": BUFFER,
             "width": UINT,
             **_LISTED,
@@ -93,7 +99,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
         "shade": {
             "results": BUFFER,
             "total": UINT,
-            "cap": UINT,
+            "max_iterations": UINT,
             "logarithms": BUFFER,
             "roots": BUFFER,
             "per_count": UINT2,
@@ -117,12 +123,12 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "bytes": BUFFER,
             "pixels": BUFFER,
         },
-        "smooth": {"results": BUFFER, "total": UINT, "cap": UINT, "logarithms": BUFFER, "values": BUFFER},
+        "smooth": {"results": BUFFER, "total": UINT, "max_iterations": UINT, "logarithms": BUFFER, "values": BUFFER},
         "narrow": {"results": BUFFER, "pixels": UINT, "counts": BUFFER},
         "totals": {
             "results": BUFFER,
             "pixels": UINT,
-            "cap": UINT,
+            "max_iterations": UINT,
             "certified": UINT,
             "each": UINT,
             "sums": BUFFER,
@@ -145,8 +151,8 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
         "selftest_sum_chains": {"in": BUFFER, "out": BUFFER, "steps": UINT},
         "selftest_loop": {"in": BUFFER, "out": BUFFER},
         "study_peak": {"out": BUFFER, "steps": UINT},
-        "study_plain": {**_BLOCK, "first_row": UINT, "rows": UINT, "cap": UINT, "counts": BUFFER},
-        "study_published_order": {**_BLOCK, "first_row": UINT, "cap": UINT, "counts": BUFFER},
+        "study_plain": {**_BLOCK, "first_row": UINT, "rows": UINT, "max_iterations": UINT, "counts": BUFFER},
+        "study_published_order": {**_BLOCK, "first_row": UINT, "max_iterations": UINT, "counts": BUFFER},
     }
 )
 

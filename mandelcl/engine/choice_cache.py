@@ -74,7 +74,7 @@ def resolved(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Devic
         return devices, job
     question = _question(job, specs, self_test)
     key = source.digest(f"{preopen.installed()}\n{question}") if question else ""
-    remembered = _recalled(key) if key else None
+    remembered = _read_cached(key) if key else None
     if remembered is not None:
         device = _opened(remembered)
         if device is not None:
@@ -129,7 +129,7 @@ def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
     return json.dumps([specs, self_test, of_view, job.rounding, str(job.formula)]) if of_view else ""
 
 
-def _recalled(key: str) -> _Remembered | None:
+def _read_cached(key: str) -> _Remembered | None:
     """Return what was kept under a key, if all that it followed from is still in the cache."""
     try:
         remembered = _Remembered.from_json(cache.read_json(_KIND, key))

@@ -39,7 +39,7 @@ class HostPool:
         self._held = 0
         self._returned: deque[Words] = deque()
 
-    def lend(self, shape: Sequence[int], dtype: npt.DTypeLike = np.uint32) -> npt.NDArray[Any]:
+    def acquire(self, shape: Sequence[int], dtype: npt.DTypeLike = np.uint32) -> npt.NDArray[Any]:
         """Return an array of memory, not initialised.
 
         It comes back when the array and all that view it are dropped. Where too much is lent, it is new, and does not.
@@ -50,9 +50,9 @@ class HostPool:
         memory = self._memory(-(-size // 4)) if size else None
         if memory is None:
             return new(tuple(shape), dtype)
-        lease = _Lease(memory, tuple(shape), dtype)
-        weakref.finalize(lease, self._returned.append, memory).atexit = False
-        return np.asarray(lease)
+        pooled = _PooledArray(memory, tuple(shape), dtype)
+        weakref.finalize(pooled, self._returned.append, memory).atexit = False
+        return np.asarray(pooled)
 
     def _memory(self, words: int) -> Words | None:
         """Return so many words or more: such as are free, or new ones; None where that would be too much."""
@@ -74,7 +74,7 @@ class HostPool:
         return self._device.host_memory((words,))
 
 
-class _Lease:
+class _PooledArray:
     """What the arrays over lent memory have as their base: it lives as long as the last of them."""
 
     def __init__(self, memory: Words, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

@@ -14,7 +14,7 @@ from mandelcl.opencl.device import Device
 class RunningLaunch:
     """A running launch: `strides` strides of iterations of at most `orbits` orbits.
 
-    Once it has been waited for, `survivors` is how many orbits have not escaped; 0 if it ran to the cap.
+    Once it has been waited for, `survivors` is how many orbits have not escaped; 0 if it ran to the iteration limit.
     """
 
     orbits: int

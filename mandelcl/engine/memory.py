@@ -36,7 +36,7 @@ class Memory:
         self.capacity = max(width, min(orbits or pixels, pixels, _list_capacity(device, self.orbit_bytes)))
         self._own: Buffer | None = None
         self._over: tuple[Buffer, Array] | None = None
-        self._shown: Mapping | None = None
+        self._mapped: Mapping | None = None
         self.survivor_total = device.allocate(4)
         self._lists: list[Buffer] = []
         self._scratch: dict[str, tuple[int, Buffer]] = {}
@@ -56,22 +56,22 @@ class Memory:
         """Whether results are made in an array."""
         return self._over is not None
 
-    def make_in(self, array: Array, guarded: bool) -> bool:
-        """Have the results of the next block made in an array, until `make_here`; return whether the device does so.
+    def use_host_array(self, array: Array, guarded: bool) -> bool:
+        """Have the device write the next block's results into an array; return whether it can.
 
-        With `guarded` the array is filled with NO_COUNT before.
+        This lasts until `use_own_buffer`. With `guarded` the array is first filled with NO_COUNT.
         """
         if guarded:
             array.fill(NO_COUNT)
         with suppress(DeviceError):
-            self._over = self._device.over(array), array
+            self._over = self._device.wrap_host_array(array), array
         return self._over is not None
 
-    def make_here(self) -> None:
+    def use_own_buffer(self) -> None:
         """Have results made in the memory's own buffer; nothing that was launched before may still run."""
-        if self._shown is not None:
-            self._device.release(self._shown)
-        self._over = self._shown = None
+        if self._mapped is not None:
+            self._device.unmap(self._mapped)
+        self._over = self._mapped = None
 
     def lists(self) -> list[Buffer]:
         """Return the two lists of survivors: the one last written first."""
@@ -118,7 +118,7 @@ class Memory:
         made in an array. With `guarded`, words that are not copied stay NO_COUNT.
         """
         if self._over is not None:
-            self._shown, event = self._device.show(*self._over)
+            self._mapped, event = self._device.map(*self._over)
             return self._over[1], event
         results: Words = host(block, (self.words, block.height, block.width), np.dtype(np.uint32))
         if guarded:
@@ -133,10 +133,10 @@ class Memory:
         """
         array, size = host(block, form.shape(block.height, block.width), form.dtype), form.bytes_for(block.pixels)
         if self._device.shares_memory and size == array.nbytes:
-            made = self._device.over(array)
+            made = self._device.wrap_host_array(array)
             form.start(self.results, block.pixels, made)
             self._over = made, array
-            self._shown, event = self._device.show(made, array)
+            self._mapped, event = self._device.map(made, array)
             return array, event
         made = self.scratch("form", -(-size // 4))
         form.start(self.results, block.pixels, made)

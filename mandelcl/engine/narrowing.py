@@ -11,7 +11,7 @@ from mandelcl.engine.device_output import KernelOutput
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 
-MOST = (1 << 16) - 2  # the largest cap: one more is a count that was not written
+MOST = (1 << 16) - 2  # the largest iteration limit: one more is a count that was not written
 _LEAST_PIXELS = 1 << 22  # of a picture: building the kernel takes longer than a small one's counts take to arrive
 _VECTORS = 4, 128  # of the kernel, on all devices
 

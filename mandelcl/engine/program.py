@@ -36,7 +36,8 @@ class Execution:
 
     `shortcuts` end orbits early that are known never to escape. With `guarded`, memory for results is filled with
     NO_COUNT before they are computed. `loop_limit` is the number of iterations after which the driver stops a
-    work-item's loops, 0 for none. A first launch runs about `first_iterations`, if that is far below the cap.
+    work-item's loops, 0 for none. A first launch runs about `first_iterations`, if that is far below the iteration
+    limit.
     """
 
     shortcuts: bool = True
@@ -72,7 +73,7 @@ class Program:
 
     @property
     def strides(self) -> int:
-        """Strides of iterations from the start to the cap; of turns there is no end but that of the orbits."""
+        """Strides of iterations from the start to the iteration limit; a loop by turns ends only with its orbits."""
         return _ENDLESS if self.method.by_turns else -(-self.job.iterations // self.variant.stride)
 
     @property
@@ -89,7 +90,7 @@ class Program:
 
     @property
     def most_strides(self) -> int:
-        """Strides that a launch may run: fewer than to the cap if the driver stops long loops.
+        """Strides that a launch may run: fewer than to the iteration limit if the driver stops long loops.
 
         Every step may be made twice, once in its stride and once to find the escape, and may contain loops of its own.
         """
@@ -208,7 +209,7 @@ class Program:
         return {**words, "offset": self.offset(block), "size": size}
 
     def _limits(self, strides: int, finishes: bool) -> dict[str, Any]:
-        values = {"strides": strides, "cap": self.job.iterations, "cap_reached": finishes}
+        values = {"strides": strides, "max_iterations": self.job.iterations, "limit_reached": finishes}
         return values | {"shortcuts": self.execution.shortcuts}
 
     def _survivor_values(self, memory: Memory, finishes: bool) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def iterations_per_second(program: Program) -> float:
         return remembered
     with timeline.span("measure rate"):
         rate = _measure(program)
-    if not program.method.stays(program.job):  # else nothing was iterated
+    if not program.method.all_inside(program.job):  # else nothing was iterated
         cache.write("rates", key, json.dumps(rate).encode())
     return rate
 

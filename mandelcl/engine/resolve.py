@@ -235,7 +235,7 @@ def _pays_tracing(job: Job, devices: Sequence[DeviceClass], survey: Survey) -> b
 def share_of_one_count(counts: Words, job: Job) -> float:
     """Return the share of all iterations that lies in cells with one count at all corners.
 
-    Where more than counts is kept, the count must be the cap.
+    Where more than counts is kept, the count must be the iteration limit.
 
     Only the first _MOST_WORK iterations of an orbit are counted: shortcuts may end a long one.
     """

@@ -138,7 +138,7 @@ def _fma_key(device: Device, number: NumberFormat) -> str:
 def _remembered(device: Device, text: str, options: tuple[str, ...]) -> tuple[str, SelfTestResult | None]:
     """Return the cache's key of a test's text, and the result that is kept under it."""
     key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
-    remembered = _SEEN.get(key) or _recall(key)
+    remembered = _SEEN.get(key) or _read_cached(key)
     if remembered is not None:
         _SEEN[key] = remembered
     return key, remembered
@@ -222,7 +222,7 @@ def _own_text() -> str:
     return "".join(module.read_text(encoding="utf-8") for module in modules)
 
 
-def _recall(key: str) -> SelfTestResult | None:
+def _read_cached(key: str) -> SelfTestResult | None:
     """Return the result that was kept under a key, if it is one that the test can have."""
     try:
         kept = SelfTestResult(**disk_cache.read_json("selftest", key))

@@ -47,7 +47,7 @@ class Shader(KernelOutput):
 
     def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
         """Return the kernel's arguments but for the results."""
-        return {"total": total, "cap": self._job.iterations, "pixels": made} | self._tables
+        return {"total": total, "max_iterations": self._job.iterations, "pixels": made} | self._tables
 
     def text(self) -> str:
         """Return the source text of the kernel."""

@@ -25,7 +25,7 @@ COLOURINGS = (
     Colouring(Palette("three", "no power of two", _MANY[:3], cycle=3.0, discrete=True)),
     Colouring(Palette("many", "more colours than a byte numbers", _MANY, cycle=300.0, discrete=True), offset=0.01),
 )
-_CAPS = (50, 1 << 24, MAX_ITERATIONS)
+_LIMITS = (50, 1 << 24, MAX_ITERATIONS)
 _RAGGED = (1, 3, 4, 5, 15, 17, 63, 65)
 _PIXELS = 20011
 _COUNTS = (0, 1, 2, 15, 16, 17, 255, 256, 65535, 65536, (1 << 24) - 1, 1 << 24, (1 << 24) + 1, 1 << 31)
@@ -34,10 +34,10 @@ _NORMS = (0, 1, LEAST_BITS - 1, LEAST_BITS, LEAST_BITS + 1, MOST_BITS, 0x7F80000
 
 
 def cases(job: Job) -> Iterator[tuple[Job, Words]]:
-    """Yield jobs like this one but for their caps, with results of some pixels each: words × pixels."""
+    """Yield jobs like this one but for their iteration limits, with results of some pixels each: words × pixels."""
     random = np.random.default_rng(2026)
-    for cap in _CAPS:
-        like = replace(job, iterations=cap)
+    for max_iterations in _LIMITS:
+        like = replace(job, iterations=max_iterations)
         yield like, results_of(like, _PIXELS, random)
     for pixels in _RAGGED:
         yield job, results_of(job, pixels, random)
@@ -45,11 +45,13 @@ def cases(job: Job) -> Iterator[tuple[Job, Words]]:
 
 def results_of(job: Job, pixels: int, random: np.random.Generator) -> Words:
     """Return results of so many pixels as a device might write them, words × pixels, edges among them."""
-    cap = job.iterations
+    max_iterations = job.iterations
     results = random.integers(0, 1 << 32, (job.words, pixels), np.uint32)
     spread = np.exp2(random.uniform(0, 32, pixels)).astype(np.uint32)
-    near = random.choice(np.array([*_COUNTS, max(0, cap - 2), cap - 1, cap], np.uint32), pixels)
-    counts = np.minimum(np.where(random.random(pixels) < 0.5, spread, near), np.uint32(cap))
+    near = random.choice(
+        np.array([*_COUNTS, max(0, max_iterations - 2), max_iterations - 1, max_iterations], np.uint32), pixels
+    )
+    counts = np.minimum(np.where(random.random(pixels) < 0.5, spread, near), np.uint32(max_iterations))
     results[0] = counts
     if SMOOTH.name in job.planes:
         first = first_words(job.planes)[SMOOTH.name]

@@ -42,7 +42,7 @@ class Smoothed(KernelOutput):
 
     def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
         """Return the kernel's arguments but for the results."""
-        return {"total": total, "cap": self._job.iterations, "logarithms": self._logarithms, "values": made}
+        return {"total": total, "max_iterations": self._job.iterations, "logarithms": self._logarithms, "values": made}
 
     def values(self, delivered: Words) -> dict[str, Values]:
         """Return the values of each plane, by name, as `values_of` would: they view what was delivered."""

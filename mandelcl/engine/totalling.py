@@ -54,7 +54,7 @@ class Totalling:
         each = -(-block.pixels // groups)
         groups = -(-block.pixels // each)
         found = memory.scratch("totals", _WORDS * groups)
-        values = {"results": memory.results, "pixels": block.pixels, "cap": job.iterations}
+        values = {"results": memory.results, "pixels": block.pixels, "max_iterations": job.iterations}
         values |= {"certified": certified_word(job.planes), "each": each, "sums": found}
         self._device.launch(self._kernel, (groups * self._items,), (self._items,), *arguments("totals", values))
         sums = memory.host_words("totals", _WORDS * groups)

@@ -25,7 +25,7 @@ from mandelcl.engine.variant import Variant, forget, remember, suited
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
-_CAP = 1000
+_ITERATIONS = 1000
 _LAUNCH_S = 0.03
 _MEAN_COUNT = 170  # of the picture that is measured
 _SIDES = (64, 4096)
@@ -167,4 +167,4 @@ class _Bench:
 
 def _job(number: NumberFormat, rounding: str, side: int) -> Job:
     view = View.centred(Fraction(-1, 2), Fraction(0), Fraction(4, 3), side, side)
-    return Job(view, _CAP, number=number.name, rounding=rounding, method="direct")
+    return Job(view, _ITERATIONS, number=number.name, rounding=rounding, method="direct")

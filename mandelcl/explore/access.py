@@ -119,7 +119,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, token: bytes) -> None:
-    with replacing(path) as draft:
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with replacing(path) as tempfile:
+        handle = os.open(tempfile, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="ascii") as file:
             file.write(f"{token.hex()}\n")

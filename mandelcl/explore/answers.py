@@ -117,11 +117,11 @@ def _stop(client: Client, message: Message) -> None:
     upload = client.uploads.get(number)
     if upload is not None:
         upload.close()
-        client.say({"say": "stopped", "id": number, "resumable": False})
+        client.send({"say": "stopped", "id": number, "resumable": False})
 
 
 def _devices(client: Client, _message: Message) -> None:
-    client.say(client.workspace.devices())
+    client.send(client.workspace.devices())
 
 
 def _bookmark(client: Client, message: Message) -> None:
@@ -138,13 +138,13 @@ def _bookmark(client: Client, message: Message) -> None:
         if change is not None:
             await client.workspace.files.run(change)
         lines = await client.workspace.files.run(bookmarks.lines)
-        client.say({"say": "bookmarks", "id": number, "bookmarks": lines})
+        client.send({"say": "bookmarks", "id": number, "bookmarks": lines})
 
     client.begin_request(number, answer)
 
 
 def _ping(client: Client, message: Message) -> None:
-    client.say({"say": "pong", "id": messages.number_id(message)})
+    client.send({"say": "pong", "id": messages.number_id(message)})
 
 
 def _copy(client: Client, message: Message) -> None:
@@ -153,7 +153,7 @@ def _copy(client: Client, message: Message) -> None:
     async def answer() -> None:
         job = await wanted_job(client, message, colouring)
         texts = [write(job, colouring, "mandelbrot.png") for write in (places.command, places.python)]
-        client.say({"say": "copied", "id": number, "command": texts[0], "python": texts[1]})
+        client.send({"say": "copied", "id": number, "command": texts[0], "python": texts[1]})
 
     client.begin_request(number, answer)
 
@@ -163,7 +163,7 @@ async def wanted_job(client: Client, message: Message, colouring: Colouring) -> 
 
     It waits for a view that is being resolved.
     """
-    job = await client.job_once_settled(messages.pane(message))
+    job = await client.job_once_resolved(messages.pane(message))
     if message.get("size") is not None:
         job = places.resized(job, *messages.pair(message, "size", 1 << 24, 1))
     elif message.get("scale") is not None:
@@ -184,7 +184,7 @@ def _save(client: Client, message: Message) -> None:
         if name not in saves.stopped:
             raise InvalidInputError("no stopped save has that name")
         save = saves.stopped[name]
-        client.begin_request(number, lambda: saves.draw(number, name, save, client.say, resume=True))
+        client.begin_request(number, lambda: saves.draw(number, name, save, client.send, resume=True))
         return
     colouring = places.colouring_of(messages.mapping(message, "colouring"))
     compress, suffix = read_compression(message.get("compress")), messages.text(message, "format", ".png")
@@ -193,7 +193,7 @@ def _save(client: Client, message: Message) -> None:
         job = await wanted_job(client, message, colouring)
         devices = client.panes[messages.pane(message)].wanted.devices or client.workspace.start.devices
         name = saves.new_name(messages.text(message, "name", stem_of(job)), suffix)
-        await saves.draw(number, name, Save(job, colouring, devices, compress), client.say, resume=False)
+        await saves.draw(number, name, Save(job, colouring, devices, compress), client.send, resume=False)
 
     client.begin_request(number, draw)
 
@@ -201,7 +201,7 @@ def _save(client: Client, message: Message) -> None:
 def _ticket(client: Client, message: Message) -> None:
     number, name = messages.number_id(message), messages.text(message, "name")
     path = f"/saved/{name}?ticket={client.workspace.saves.ticket(name)}"
-    client.say({"say": "ticket", "id": number, "path": path})
+    client.send({"say": "ticket", "id": number, "path": path})
 
 
 def _paint(client: Client, message: Message) -> None:
@@ -227,7 +227,7 @@ async def _painted(client: Client, number: int, pane: int, generation: int, colo
             for frame in pictures.coloured(address, whole, pixels):
                 await client.leaving.room()
                 client.show(pane, generation, frame)
-    client.say({"say": "painted", "id": number, "pane": pane, "generation": generation})
+    client.send({"say": "painted", "id": number, "pane": pane, "generation": generation})
 
 
 def _place_of(client: Client, message: Message) -> None:
@@ -243,7 +243,7 @@ def _place_of(client: Client, message: Message) -> None:
         if not isinstance(value, str):
             raise InvalidInputError("job must be a text")
         found = {**places.described(places.resized(Job.from_json(value), width, height)), "colouring": None}
-    client.say({"say": "placed", "id": number, **found})
+    client.send({"say": "placed", "id": number, **found})
 
 
 ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
@@ -283,9 +283,9 @@ async def attend(client: Client) -> None:
     client.workspace.pages.add(client)
     try:
         bookmarks, unread = await _bookmarks_of(client.workspace)
-        client.say(welcome(client.workspace, bookmarks))
+        client.send(welcome(client.workspace, bookmarks))
         if unread:
-            client.say({"say": "problem", "line": unread})
+            client.send({"say": "problem", "line": unread})
         await client.serve(ANSWERS)
     finally:
         client.workspace.pages.discard(client)

@@ -33,7 +33,7 @@ class Aside:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[_T] = loop.create_future()
 
-        def settle(done: Callable[[], object]) -> None:
+        def resolve(done: Callable[[], object]) -> None:
             self._room.release()
             if not answer.done():
                 done()
@@ -46,7 +46,7 @@ class Aside:
             else:
                 done = partial(answer.set_result, found)
             with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(settle, done)
+                loop.call_soon_threadsafe(resolve, done)
 
         begin(work)
         return await answer

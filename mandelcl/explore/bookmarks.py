@@ -125,8 +125,8 @@ class Bookmarks:
         data = json.dumps(entries, indent=1).encode()
         if len(data) > _MOST_BYTES:
             raise InvalidInputError(f"the bookmarks would have more than {_MOST_BYTES} bytes; remove some")
-        with replacing(self._path) as draft:
-            draft.write_bytes(data)
+        with replacing(self._path) as tempfile:
+            tempfile.write_bytes(data)
 
 
 def _known(entry: object) -> Bookmark | None:

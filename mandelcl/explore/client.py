@@ -83,9 +83,9 @@ class Client:
         """The size in bytes of its views' pixels when they are complete."""
         return sum(viewing.wanted.memory for viewing in self.panes.values())
 
-    def say(self, message: Mapping[str, Any]) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
         """Send a message."""
-        self.leaving.say(json.dumps(message))
+        self.leaving.send(json.dumps(message))
 
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
         """Send a frame, unless the pane has got a newer generation in the meantime."""
@@ -128,7 +128,7 @@ class Client:
             raise messages.no_view(pane)
         return viewing.job
 
-    async def job_once_settled(self, pane: int) -> Job:
+    async def job_once_resolved(self, pane: int) -> Job:
         """Wait for the job of a pane's newest view to be resolved. Raises InvalidInputError if it cannot be."""
         while (viewing := self.panes.get(pane)) is not None and not viewing.key:
             await viewing.answered()
@@ -150,7 +150,7 @@ class Client:
             try:
                 await work()
             except (MandelclError, CancelledError) as error:
-                self.say({"say": "problem", "id": number, "line": str(error)})
+                self.send({"say": "problem", "id": number, "line": str(error)})
             finally:
                 self.requests.pop(number, None)
 
@@ -173,7 +173,7 @@ class Client:
                 raise messages.unknown(message)
             answer(self, message)
         except MandelclError as error:
-            self.say({"say": "problem", "line": str(error), **about})
+            self.send({"say": "problem", "line": str(error), **about})
 
     async def _wait_for_turn(self) -> None:
         """Pause reading if a page sends too many messages."""

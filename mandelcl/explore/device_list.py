@@ -1,4 +1,4 @@
-"""The list of devices. They are tested in a process on which no view depends (the role `roster`)."""
+"""The list of devices. They are tested in a process on which no view depends (the role `pool`)."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -101,7 +101,7 @@ class DeviceList:
     def _start(self) -> None:
         loop_queue = LoopQueue(asyncio.get_running_loop(), self._hear)
         try:
-            self._worker = WorkerProcess("roster", loop_queue)
+            self._worker = WorkerProcess("device-list", loop_queue)
         except DeviceError as error:
             self._answer(str(error))
             return

@@ -35,19 +35,19 @@ _MOST_UNHEARD = 32  # views sent to a process that it has not acknowledged, for 
 class DeviceSlot(SupervisedWorker):
     """A device with its tasks; without a SPEC, the fastest device for each job.
 
-    `tell` is called with lines for the user when its process is lost or back. `spec` and `name` are those of the device
-    that it used last, and `giter_per_s` is that device's recent rate.
+    `on_event` is called with lines for the user when its process is lost or back. `spec` and `name` are those of the
+    device that it used last, and `giter_per_s` is that device's recent rate.
     """
 
     def __init__(
-        self, specs: tuple[str, ...], first: Job, tell: Callable[[str, str, str], None], policy: RestartPolicy
+        self, specs: tuple[str, ...], first: Job, on_event: Callable[[str, str, str], None], policy: RestartPolicy
     ):
         super().__init__(self._start_process, policy, background=True)
         self.specs, self.spec, self.name = specs, specs[0] if specs else "", ""
         self.giter_per_s = 0.0
         self.lost = False
-        self._first, self._tell = first, tell
-        self._orders: Sender | None = None
+        self._first, self._on_event = first, on_event
+        self._outgoing: Sender | None = None
         self._numbers = itertools.count(1)
         self._tasks: dict[int, ViewTask] = {}
         self._unsent: dict[int, None] = {}  # the tasks whose views wait until earlier ones are acknowledged
@@ -81,7 +81,7 @@ class DeviceSlot(SupervisedWorker):
         worker = WorkerProcess("explore", loop_queue, _BUFFER_BYTES, _DEPTH + 1)
         self._unheard = 0
         self._unsent.clear()
-        self._orders = Sender(worker)
+        self._outgoing = Sender(worker)
         self._send({"do": "start", "specs": list(self.specs), "job": self._first.to_json(), "budget": BUDGET_S})
         return worker
 
@@ -167,17 +167,17 @@ class DeviceSlot(SupervisedWorker):
         self._under_way[number, piece] = None
         block = piece.block
         corners = [block.x, block.y, block.width, block.height]
-        self._send({"do": "block", "view": number, "level": piece.level, "block": corners}, lend=True)
+        self._send({"do": "block", "view": number, "level": piece.level, "block": corners}, with_buffer=True)
 
-    def _send(self, head: Mapping[str, Any], lend: bool = False) -> None:
+    def _send(self, head: Mapping[str, Any], with_buffer: bool = False) -> None:
         """Send a message to the process, if there is one."""
-        if self._orders is not None:
-            self._orders.put(head, lend)
+        if self._outgoing is not None:
+            self._outgoing.put(head, with_buffer)
 
     def _leave(self) -> Worker | None:
-        if self._orders is not None:
-            self._orders.close()
-            self._orders = None
+        if self._outgoing is not None:
+            self._outgoing.close()
+            self._outgoing = None
         return super()._leave()
 
     def _hear(self, message: WorkerMessage) -> None:
@@ -193,24 +193,24 @@ class DeviceSlot(SupervisedWorker):
             self._lost(printable(f"sent an invalid message: {error}"))
 
     def _note(self, head: Mapping[str, Any], payload: bytearray | memoryview) -> None:
-        say, number = head["say"], head["view"]
+        kind, number = head["say"], head["view"]
         task = self._tasks.get(number)
-        if say in ("done", "back"):
+        if kind in ("done", "back"):
             piece = Piece(head["level"], Block(*head["block"]))
             self._under_way.pop((number, piece), None)
-            if task is not None and say == "done":
+            if task is not None and kind == "done":
                 self.succeeded()
                 self._measure(head["seconds"], head["iterations"])
                 task.done(self, piece, memoryview(payload), head["seconds"], head["iterations"])
             elif task is not None:
                 task.returned(piece)
-        elif say == "heard":
+        elif kind == "heard":
             self._view_heard()
-        elif task is not None and say == "settled":
+        elif task is not None and kind == "settled":
             self._resolved(task, head)
-        elif task is not None and say == "reference":
+        elif task is not None and kind == "reference":
             task.waiting(int(head["iterations"]))
-        elif task is not None and say == "refused":
+        elif task is not None and kind == "refused":
             del self._tasks[number]
             task.refused(self, printable(str(head["why"])))
         self.fill()
@@ -219,7 +219,7 @@ class DeviceSlot(SupervisedWorker):
         self.spec, self.name = str(head["spec"]), str(head["name"])
         if self.lost:
             self.lost = False
-            self._tell("device-back", self.spec, f"{self.label} is back")
+            self._on_event("device-back", self.spec, f"{self.label} is back")
         facts = ResolvedTask(
             Job.from_json(head["job"]),
             self.spec,
@@ -245,7 +245,7 @@ class DeviceSlot(SupervisedWorker):
             if number in self._tasks:
                 self._tasks[number].returned(piece)
         line = f"{self.label} was lost: {why}"
-        self._tell("device-lost", self.spec, line + ("; restarting it" if again else ""))
+        self._on_event("device-lost", self.spec, line + ("; restarting it" if again else ""))
         for number, task in tasks:
             if again:
                 self._send_view(number, task)
@@ -259,17 +259,17 @@ class Sender:
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
-        self._orders: queue.SimpleQueue[tuple[Mapping[str, Any], bool] | None] = queue.SimpleQueue()
+        self._outgoing: queue.SimpleQueue[tuple[Mapping[str, Any], bool] | None] = queue.SimpleQueue()
         threading.Thread(target=self._send, name="mandelcl orders", daemon=True).start()
 
-    def put(self, head: Mapping[str, Any], lend: bool = False) -> None:
-        """Send a message. With `lend`, it names a buffer for the reply, if one is free."""
-        self._orders.put((head, lend))
+    def put(self, head: Mapping[str, Any], with_buffer: bool = False) -> None:
+        """Send a message. With `acquire`, it names a buffer for the reply, if one is free."""
+        self._outgoing.put((head, with_buffer))
 
     def close(self) -> None:
         """Stop sending."""
-        self._orders.put(None)
+        self._outgoing.put(None)
 
     def _send(self) -> None:
-        while (order := self._orders.get()) is not None:
-            self._worker.send(order[0], lend=order[1])
+        while (order := self._outgoing.get()) is not None:
+            self._worker.send(order[0], with_buffer=order[1])

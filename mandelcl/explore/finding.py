@@ -19,7 +19,7 @@ from mandelcl.explore.orbits import MOST_POINTS, PointOrbit, orbit_of
 from mandelcl.explore.places import number_text
 from mandelcl.explore.rectangles import overlap
 from mandelcl.explore.tasks_aside import Head, Stopped, run_aside
-from mandelcl.explore.tasks_aside import serve as serve_errand
+from mandelcl.explore.tasks_aside import serve as serve_task
 from mandelcl.workers.channel import Channel
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def probe(client: "Client", message: Message) -> None:
         places = max(0, _FINER - floor_log2(job.view.pitch) * 30103 // 100000)
         texts = {name: number_text(_rounded(part, places)) for name, part in (("re", re), ("im", im))}
         facts = {"count": count, "smooth": smooth, "inside": inside, "period": period}
-        client.say({"say": "probed", "id": number, "at": [column, row], **texts, **facts})
+        client.send({"say": "probed", "id": number, "at": [column, row], **texts, **facts})
 
     client.begin_request(number, answer)
 
@@ -83,7 +83,7 @@ def orbit(client: "Client", message: Message) -> None:
         found = await _orbit(client, job, re, im, most)
         points = base64.b64encode(found.points.astype("<c16").tobytes()).decode()
         facts = {"points": points, "escaped": found.escaped, "period": found.period}
-        client.say({"say": "orbit", "id": number, "at": [column, row], **facts})
+        client.send({"say": "orbit", "id": number, "at": [column, row], **facts})
 
     client.begin_request(number, answer)
 
@@ -110,18 +110,18 @@ def nucleus(client: "Client", message: Message) -> None:
     async def answer() -> None:
         order = {"job": Job(view).to_json(), "most": _MOST_PERIOD}
         try:
-            found, _ = await run_aside("find", order, lambda head: client.say({**head, "id": number}))
+            found, _ = await run_aside("find", order, lambda head: client.send({**head, "id": number}))
         except asyncio.CancelledError:
-            client.say({"say": "stopped", "id": number, "resumable": False})
+            client.send({"say": "stopped", "id": number, "resumable": False})
             raise
-        client.say({"say": "nucleus", "id": number, **found})
+        client.send({"say": "nucleus", "id": number, **found})
 
     client.begin_request(number, answer)
 
 
 def serve(channel: Channel) -> None:
     """Search for one minibrot, in a separate process."""
-    serve_errand(channel, _locate)
+    serve_task(channel, _locate)
 
 
 def _locate(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple[Head, Any]:

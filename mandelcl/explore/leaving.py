@@ -40,7 +40,7 @@ class Leaving:
         """The number of waiting bytes."""
         return self._bytes
 
-    def say(self, text: str) -> None:
+    def send(self, text: str) -> None:
         """Add a text."""
         self._text_bytes += len(text)
         self._add(_Entry(text, len(text)))

@@ -92,24 +92,24 @@ class Dropped:
     """The cancel token of a view: set when the view is dropped."""
 
     def __init__(self, orders: PendingTasks, view: int) -> None:
-        self._orders, self._view = orders, view
+        self._pending, self._view = orders, view
 
     def is_set(self) -> bool:
         """Return whether to stop."""
-        return not self._orders.wants(self._view)
+        return not self._pending.wants(self._view)
 
 
 class ViewBlocks:
     """The blocks of a view at a level, one after the other (a `BlockSource`). `orders` has those in flight."""
 
     def __init__(self, orders: PendingTasks, first: Order) -> None:
-        self._orders, self._first = orders, first
+        self._pending, self._first = orders, first
         self.under_way: dict[Block, Order] = {}
         self._next: Order | None = first
 
     def take(self, wait: bool = True) -> Block | None:  # noqa: ARG002 - the parent sends in advance
         """Return the next block; None if there is none, or if another view comes first."""
-        order = self._next or self._orders.of(self._first.view, self._first.level)
+        order = self._next or self._pending.of(self._first.view, self._first.level)
         self._next = None
         if order is None:
             return None

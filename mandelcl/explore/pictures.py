@@ -16,7 +16,7 @@ from mandelcl.core.planes import COUNTS, PLANES
 from mandelcl.explore.frames import FOLLOWING, FrameAddress, FramePart, colours, tiled
 from mandelcl.explore.rectangles import overlap
 
-_LEAST_CAP = 1000
+_LEAST_ITERATIONS = 1000
 _LATE = 0.995  # this share of the escaped counts is below ...
 _ROOM = 3  # ... a third of the suggested iteration limit
 _SAMPLE = 1 << 16
@@ -54,24 +54,26 @@ def assembled(
     return planes
 
 
-def summary(whole: Block, parts: Sequence[FramePart], cap: int) -> ViewSummary:
+def summary(whole: Block, parts: Sequence[FramePart], max_iterations: int) -> ViewSummary:
     """Return the summary of a complete view."""
     counts: Words = assembled(whole, parts, ())[COUNTS.name]
-    inside = int(np.count_nonzero(counts == np.uint32(cap)))
-    return ViewSummary(sha256(counts), int(counts.sum(dtype=np.uint64)), inside, suggested_cap(counts, cap))
+    inside = int(np.count_nonzero(counts == np.uint32(max_iterations)))
+    return ViewSummary(
+        sha256(counts), int(counts.sum(dtype=np.uint64)), inside, suggested_limit(counts, max_iterations)
+    )
 
 
-def suggested_cap(counts: Words, cap: int) -> int:
+def suggested_limit(counts: Words, max_iterations: int) -> int:
     """Return an iteration limit: 3 × the 99.5th percentile of the escaped counts, rounded up to 1, 2 or 5 · 10^n."""
     flat = counts.reshape(-1)
     sample = flat[:: max(1, flat.size // _SAMPLE)]
-    escaped = sample[sample < np.uint32(cap)]
+    escaped = sample[sample < np.uint32(max_iterations)]
     if not escaped.size:
-        return _LEAST_CAP if cap <= _LEAST_CAP else cap
-    return round_cap(max(_LEAST_CAP, int(_ROOM * np.quantile(escaped, _LATE))))
+        return _LEAST_ITERATIONS if max_iterations <= _LEAST_ITERATIONS else max_iterations
+    return rounded_limit(max(_LEAST_ITERATIONS, int(_ROOM * np.quantile(escaped, _LATE))))
 
 
-def round_cap(least: int) -> int:
+def rounded_limit(least: int) -> int:
     """Round a number up to 1, 2 or 5 times a power of ten."""
     power: int = 10 ** (len(str(least)) - 1)
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)

@@ -15,7 +15,7 @@ from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.colour.colour import Colouring
 from mandelcl.core.job import Job
 from mandelcl.explore.tasks_aside import Head, Stopped, run_aside
-from mandelcl.explore.tasks_aside import serve as serve_errand
+from mandelcl.explore.tasks_aside import serve as serve_task
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.files.output import SUFFIXES
 from mandelcl.files.paths import read_bounded
@@ -28,7 +28,7 @@ _MOST_TICKETS = 64
 _TICKET_S = 60.0
 _STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}", re.ASCII)
 
-Say = Callable[[Mapping[str, Any]], None]
+Send = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Saves:
                 return f"{name}{suffix}"
         raise InvalidInputError("the folder has too many pictures; choose another with --save-dir")
 
-    async def draw(self, number: int, name: str, save: Save, say: Say, resume: bool) -> None:
+    async def draw(self, number: int, name: str, save: Save, send: Send, resume: bool) -> None:
         """Draw a picture, and report its progress and its end."""
         path = self.folder / name
         order = {
@@ -81,15 +81,15 @@ class Saves:
         }
         self.stopped[name] = save
         try:
-            answer, _ = await run_aside("save", order, partial(_show, say, number, name))
+            answer, _ = await run_aside("save", order, partial(_show, send, number, name))
         except asyncio.CancelledError:
             kept = path.with_name(f"{name}.part").exists()
-            say({"say": "stopped", "id": number, "name": name, "resumable": kept})
+            send({"say": "stopped", "id": number, "name": name, "resumable": kept})
             raise
         del self.stopped[name]
         self.done.add(name)
         download = answer["bytes"] <= _MOST_DOWNLOAD
-        say({"say": "saved", "id": number, "name": name, "path": str(path), **answer, "download": download})
+        send({"say": "saved", "id": number, "name": name, "path": str(path), **answer, "download": download})
 
     def ticket(self, name: str) -> str:
         """Return a single-use ticket for downloading a saved file, valid for a minute.
@@ -131,13 +131,13 @@ def read_compression(value: object) -> str:
     return FAST if value is None else str(value)
 
 
-def _show(say: Say, number: int, name: str, head: Head) -> None:
-    say({**head, "say": "saving", "id": number, "name": name})
+def _show(send: Send, number: int, name: str, head: Head) -> None:
+    send({**head, "say": "saving", "id": number, "name": name})
 
 
 def serve(channel: Channel) -> None:
     """Draw one picture, in a separate process."""
-    serve_errand(channel, _draw)
+    serve_task(channel, _draw)
 
 
 def _draw(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple[Head, bytes]:
@@ -157,7 +157,7 @@ def _draw(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple[H
         resume=order["resume"],
         progress=progress,
         cancel=cancel,
-        once=True,
+        single_use=True,
         compress=order["compress"],
         digest=job.view.pixels <= _MOST_DIGEST and colouring.samples == 1,  # a mean has no count
     )

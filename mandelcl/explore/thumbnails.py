@@ -46,7 +46,7 @@ def show(client: "Client", message: Message) -> None:
                 left = _send(client, await workspace.files.run(_looked_up, left))
                 if left:
                     pictures = [[name, *picture] for name, picture in left.items()]
-                    await run_aside("thumbnails", {"pictures": pictures}, client.say)
+                    await run_aside("thumbnails", {"pictures": pictures}, client.send)
 
     client.begin_request(None, answer)
 
@@ -72,7 +72,7 @@ def _send(client: "Client", thumbnails: Iterable[_Thumbnail]) -> dict[str, Pictu
         if png is None:
             left[name] = picture
         else:
-            client.say({"say": "thumbnail", "name": name, "png": base64.b64encode(png).decode()})
+            client.send({"say": "thumbnail", "name": name, "png": base64.b64encode(png).decode()})
     return left
 
 

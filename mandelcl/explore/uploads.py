@@ -20,7 +20,7 @@ from mandelcl.colour.colour import Colouring
 from mandelcl.explore import messages, places
 from mandelcl.explore.messages import Message
 from mandelcl.explore.tasks_aside import Head, Stopped, run_aside
-from mandelcl.explore.tasks_aside import serve as serve_errand
+from mandelcl.explore.tasks_aside import serve as serve_task
 from mandelcl.files.loading import read_colouring, read_job
 from mandelcl.workers.channel import Channel
 
@@ -76,7 +76,7 @@ class Upload:
         try:
             async with asyncio.timeout(_LONGEST_S):
                 found, _ = await run_aside(_ROLE, {"path": self._file.name}, lambda _head: None)
-            self._client.say({"say": "opened", "id": self._number, **found})
+            self._client.send({"say": "opened", "id": self._number, **found})
         except TimeoutError as error:
             raise InvalidInputError(f"{self._name} takes more than {_LONGEST_S:.0f} s to read") from error
         except MandelclError as error:
@@ -88,7 +88,7 @@ class Upload:
 
 def serve(channel: Channel) -> None:
     """Read one file, in a separate process that ends at once when told to stop."""
-    serve_errand(channel, _answer)
+    serve_task(channel, _answer)
 
 
 def _answer(order: Head, _show: Callable[[Head], None], cancel: Stopped) -> tuple[Head, Any]:

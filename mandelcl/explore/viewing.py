@@ -26,7 +26,7 @@ _SHOW_S = 0.1
 class Outbox(Protocol):
     """The queue of messages to a page."""
 
-    def say(self, message: Mapping[str, Any]) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
         """Send a message."""
 
     def show(self, pane: int, generation: int, frame: bytes | memoryview) -> None:
@@ -90,12 +90,12 @@ class Viewing:
         """Begin to resolve the job on devices."""
         if not self._ended:
             self._slots = list(device_slots)
-            self._settle()
+            self._begin_on_slots()
 
     def fail(self, why: str) -> None:
         """Report to the page that there will be no picture."""
         if not self._ended:
-            self._say("failed", why=why)
+            self._send("failed", why=why)
             self._ended = True
             self._answered.set()
 
@@ -140,11 +140,11 @@ class Viewing:
         elif not self.key:
             self._when_all_have_answered()
         else:
-            self._say("problem", line=why)
+            self._send("problem", line=why)
 
     def waiting(self, iterations: int) -> None:
         """Report how many iterations of the reference are done."""
-        self._say("progress", level=COARSE, done=0, pixels=self.whole.pixels, reference=iterations)
+        self._send("progress", level=COARSE, done=0, pixels=self.whole.pixels, reference=iterations)
 
     def next(self, slot: DeviceSlot) -> Piece | None:
         """Return the next piece for a device."""
@@ -179,7 +179,7 @@ class Viewing:
         if self._plan.complete:
             self._finish()
 
-    def _settle(self) -> None:
+    def _begin_on_slots(self) -> None:
         for slot in list(self._slots):
             slot.begin(self)
 
@@ -193,13 +193,13 @@ class Viewing:
             return
         self.job = common
         self._facts.clear()
-        self._settle()
+        self._begin_on_slots()
 
     def _start(self, job: Job) -> None:
         self.job, self.key = job, key_of(job)
         self._answered.set()
         facts = list(self._facts.values())
-        self._say(
+        self._send(
             "settled",
             key=self.key,
             number=job.number,
@@ -247,7 +247,7 @@ class Viewing:
             "kernel_s": self._kernel_s,
             "giter_per_s": rate,
         }
-        self._say("progress", level=level, **facts)
+        self._send("progress", level=level, **facts)
 
     def _finish(self) -> None:
         for slot in self._slots:
@@ -262,7 +262,7 @@ class Viewing:
     async def _summarise(self) -> None:
         self.summary = found = await self._aside.run(summary, self.whole, list(self.parts), self.job.iterations)
         if not self._ended:
-            self._say(
+            self._send(
                 "complete",
                 sha256=found.sha256,
                 kernel_s=self._kernel_s,
@@ -272,8 +272,8 @@ class Viewing:
                 suggested=found.suggested,
             )
 
-    def _say(self, say: str, **facts: Any) -> None:
-        self._outbox.say({"say": say, "pane": self.wanted.pane, "generation": self.wanted.generation, **facts})
+    def _send(self, send: str, **facts: Any) -> None:
+        self._outbox.send({"say": send, "pane": self.wanted.pane, "generation": self.wanted.generation, **facts})
 
 
 def key_of(job: Job) -> str:

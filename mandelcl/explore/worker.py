@@ -52,7 +52,7 @@ class _Explorer:
 
     def __init__(self, channel: Channel, order: Head) -> None:
         self._channel = channel
-        self._orders = PendingTasks(channel)
+        self._pending = PendingTasks(channel)
         self._settings = Settings(budget=order["budget"])
         found, _ = choice_cache.resolved(Job.from_json(order["job"]), order["specs"], True)
         chosen, _ = choose.select(found)
@@ -61,14 +61,14 @@ class _Explorer:
         self._host_pools: dict[str, HostPool] = {}
         self._views: dict[int, _View] = {}
         self._packer = Packer(channel)
-        self._ahead = BuildPrefetcher()
+        self._prefetch = BuildPrefetcher()
 
     def run(self) -> None:
         """Handle the parent's messages, for ever."""
         while True:
-            order = self._orders.next()
+            order = self._pending.next()
             view = order.view if isinstance(order, Order) else order["view"]
-            self._views = {number: kept for number, kept in self._views.items() if self._orders.wants(number)}
+            self._views = {number: kept for number, kept in self._views.items() if self._pending.wants(number)}
             try:
                 if isinstance(order, Order):
                     self._compute(order)
@@ -82,7 +82,7 @@ class _Explorer:
     def _begin(self, order: Head) -> None:
         """Resolve a job and prepare its levels."""
         number = order["view"]
-        cancel = Dropped(self._orders, number)
+        cancel = Dropped(self._pending, number)
         for device in self._devices:
             device.between = STARTING
         job = Job.from_json(order["job"])
@@ -116,7 +116,7 @@ class _Explorer:
         for device in self._devices:
             device.between = LAUNCHING
             device.progressed()
-        self._ahead.look(job, choice.device)
+        self._prefetch.look(job, choice.device)
 
     def _work(self, view: _View, level: int) -> Computation:
         """Return the work on a level of a view."""
@@ -135,13 +135,13 @@ class _Explorer:
         try:
             work = self._work(view, first.level)
         except MandelclError:
-            self._orders.give_back([first])
+            self._pending.give_back([first])
             raise
-        blocks = ViewBlocks(self._orders, first)
-        output_plan = OutputPlan(lambda _block, shape, dtype: work.lend(shape, dtype), form=view.form)
+        blocks = ViewBlocks(self._pending, first)
+        output_plan = OutputPlan(lambda _block, shape, dtype: work.acquire(shape, dtype), form=view.form)
         reported, done = work.log.kernel_seconds, work.log.totals.iterations
         address = FrameAddress(view.pane, view.generation, first.level)
-        cancel = Dropped(self._orders, first.view)
+        cancel = Dropped(self._pending, first.view)
         try:
             for block, results in work.run_blocks(blocks, cancel=cancel, output_plan=output_plan):
                 order = blocks.under_way.pop(block)
@@ -153,7 +153,7 @@ class _Explorer:
         except (CancelledError, MandelclError):
             with opencl_errors(work.device):
                 work.device.finish()  # so that no kernel writes to its memory any more
-            self._orders.give_back(blocks.under_way.values())
+            self._pending.give_back(blocks.under_way.values())
             raise
 
 

@@ -53,7 +53,7 @@ class Page(Protocol):
     def view_bytes(self) -> int:
         """The size in bytes of its views' pixels when they are complete."""
 
-    def say(self, message: Mapping[str, Any]) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
         """Send a message."""
 
 
@@ -67,7 +67,7 @@ class Workspace:
         self.drawing = asyncio.Lock()  # thumbnails are drawn for one page at a time
         self.bookmarks = own_bookmarks()
         self.saves = Saves(start.folder)
-        self.roster = DeviceList(self._show_devices)
+        self.device_list = DeviceList(self._show_devices)
         self._slots: dict[str, DeviceSlot] = {}  # by numeric SPEC
         self._first: list[DeviceSlot] = []  # the command line's devices
         self._shown: list[Mapping[str, Any]] = []
@@ -83,7 +83,7 @@ class Workspace:
         if self._watch is not None:
             self._watch.cancel()
         await end_all()
-        self.roster.close()
+        self.device_list.close()
         for slot in self._slots.values():
             slot.kill()
         for slot in self._slots.values():
@@ -101,20 +101,20 @@ class Workspace:
 
         The call may come later, if the devices are not known yet. It replaces an earlier request of `who`.
         """
-        self.roster.forget(who)
+        self.device_list.forget(who)
         if specs := specs or self.start.devices:
-            self.roster.name(who, specs, lambda found: take([self._slot(spec, job) for spec in found]), refuse)
+            self.device_list.name(who, specs, lambda found: take([self._slot(spec, job) for spec in found]), refuse)
         else:
             take([self._slot("", job)])
 
     def leave(self, who: Hashable) -> None:
         """Cancel the pending request of `who`."""
-        self.roster.forget(who)
+        self.device_list.forget(who)
 
     def _slot(self, spec: str, job: Job) -> DeviceSlot:
         """Return the slot of a device, or that of the fastest device for each job. There is one slot for each."""
         if spec not in self._slots:
-            self._slots[spec] = DeviceSlot((spec,) if spec else (), job, self._tell, self.start.policy)
+            self._slots[spec] = DeviceSlot((spec,) if spec else (), job, self._report, self.start.policy)
         return self._slots[spec]
 
     def require_room(self, more: int) -> None:
@@ -127,22 +127,22 @@ class Workspace:
 
     def devices(self) -> Mapping[str, Any]:
         """Return the message with the list of devices. They are tested after the first request for it."""
-        self.roster.ask()
-        self._shown = self.roster.lines(list(self._slots.values()))
+        self.device_list.ask()
+        self._shown = self.device_list.lines(list(self._slots.values()))
         return {"say": "devices", "devices": self._shown}
 
-    def tell_all(self, message: Mapping[str, Any]) -> None:
+    def send_all(self, message: Mapping[str, Any]) -> None:
         """Send a message to all pages."""
         for page in self.pages:
-            page.say(message)
+            page.send(message)
 
     def _warm(self, device_slots: list[DeviceSlot]) -> None:
         self._first = device_slots
         for slot in device_slots:
             slot.warm()
 
-    def _tell(self, say: str, spec: str, line: str) -> None:
-        self.tell_all({"say": say, "spec": spec, "line": line})
+    def _report(self, send: str, spec: str, line: str) -> None:
+        self.send_all({"say": send, "spec": spec, "line": line})
 
     async def _watch_slots(self) -> None:
         while True:
@@ -155,7 +155,7 @@ class Workspace:
 
     def _show_devices(self) -> None:
         """Send changes of the devices to the pages, after the first request for the list."""
-        lines = self.roster.lines(list(self._slots.values()))
-        if self.roster.asked and lines != self._shown:
+        lines = self.device_list.lines(list(self._slots.values()))
+        if self.device_list.asked and lines != self._shown:
             self._shown = lines
-            self.tell_all({"say": "devices", "devices": lines})
+            self.send_all({"say": "devices", "devices": lines})

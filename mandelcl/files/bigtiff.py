@@ -95,6 +95,6 @@ def _tiles(picture: Picture) -> Iterator[npt.NDArray[Any]]:
         return tiles
 
     # While one row of tiles is packed, the next is painted.
-    for tiles in in_order(paint, range(0, picture.height, TILE), workers=1, ahead=1):
+    for tiles in in_order(paint, range(0, picture.height, TILE), workers=1, prefetched=1):
         for left in range(0, columns, TILE):
             yield np.ascontiguousarray(tiles[:, left : left + TILE])

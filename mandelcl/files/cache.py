@@ -70,10 +70,10 @@ _LONGEST_ENTRY = 1 << 30
 _MOST_ENTRIES = 4096
 _SLACK = 16  # 1/16 of the bounds may be written before a process clears again
 _LONGEST_UNUSED_S = 90 * 86400.0
-_LONGEST_DRAFT_S = 3600.0  # no writer takes this long, so it was killed
+_LONGEST_TEMPFILE_S = 3600.0  # no writer takes this long, so it was killed
 # Keys are hexadecimal digests, and tempfiles their names with a prefix and a suffix. Nothing else is ever removed.
 _ENTRY = re.compile(r"[0-9a-f]{32}")
-_DRAFT = re.compile(r"\.[0-9a-f]{32}\..+")
+_TEMPFILE = re.compile(r"\.[0-9a-f]{32}\..+")
 _MERGED = re.compile(r"vendors-[0-9a-f]{16}")
 _since_cleared: dict[Path, tuple[int, int]] = {}  # entries and bytes that this process has written, by folder
 _notes: ContextVar[dict[tuple[str, str], str] | None] = ContextVar("notes", default=None)
@@ -212,7 +212,7 @@ def _clear(place: Path, most_bytes: int) -> None:
                 continue
             if _ENTRY.fullmatch(path.name):
                 entries.append((facts.st_mtime, facts.st_size, path))
-            elif _DRAFT.fullmatch(path.name) and now - facts.st_mtime > _LONGEST_DRAFT_S:
+            elif _TEMPFILE.fullmatch(path.name) and now - facts.st_mtime > _LONGEST_TEMPFILE_S:
                 path.unlink(missing_ok=True)
     count = total = 0
     for used, size, path in sorted(entries, reverse=True):
@@ -268,6 +268,6 @@ def _files(kind: str) -> Iterator[tuple[Path, int]]:
         with contextlib.suppress(OSError):
             for path in list(place.iterdir()):
                 facts = path.lstat()
-                own = kind == _VENDORS or _ENTRY.fullmatch(path.name) or _DRAFT.fullmatch(path.name)
+                own = kind == _VENDORS or _ENTRY.fullmatch(path.name) or _TEMPFILE.fullmatch(path.name)
                 if stat.S_ISREG(facts.st_mode) and own:
                     yield path, facts.st_size

@@ -38,7 +38,11 @@ def split(
 
 
 def joined(
-    whole: npt.NDArray[np.int64], rest: npt.NDArray[Any], inside: npt.NDArray[np.bool_], cap: int, shift: float
+    whole: npt.NDArray[np.int64],
+    rest: npt.NDArray[Any],
+    inside: npt.NDArray[np.bool_],
+    max_iterations: int,
+    shift: float,
 ) -> tuple[Words, npt.NDArray[np.float32]]:
     """Return our counts and smooth fractions for their counts `whole` + `rest`; the iteration limit and 0 inside.
 
@@ -48,9 +52,9 @@ def joined(
         raise FileError("its counts have fractions that are not from 0 to 1")
     part = rest.astype(np.float64) - shift
     above = np.ceil(part)
-    counts = np.clip(whole + above.astype(np.int64), 1, max(cap - 1, 1))
+    counts = np.clip(whole + above.astype(np.int64), 1, max(max_iterations - 1, 1))
     smooth = (whole - counts) + part + 1
     return (
-        np.where(inside, np.int64(cap), counts).astype(np.uint32),
+        np.where(inside, np.int64(max_iterations), counts).astype(np.uint32),
         np.where(inside, 0.0, smooth).astype(np.float32),
     )

@@ -20,15 +20,15 @@ _DESCRIPTION = "vips-properties.xml"  # libvips's own, removed because its date 
 _LEVELS = {deflate.FAST: 1, deflate.SMALL: 8}
 
 
-def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
-    """Write a picture's tiles (PNG, TILE × TILE), an HTML viewer and a description into the folder `draft`.
+def write_deep_zoom(tempfile: Path, picture: Picture, compression: str) -> None:
+    """Write a picture's tiles (PNG, TILE × TILE), an HTML viewer and a description into the folder `tempfile`.
 
     The pixels reach libvips through a pipe, as the rows of an unpacked PNG, so only the pixels of a few tiles are in
     memory.
     """
     import pyvips
 
-    draft.mkdir()
+    tempfile.mkdir()
     reading, writing = os.pipe()
     failures: list[BaseException] = []
 
@@ -44,7 +44,7 @@ def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
     feeder = threading.Thread(target=feed, name="deep zoom rows", daemon=True)
     feeder.start()
     try:
-        with os.fdopen(reading, "rb", buffering=0) as pipe, in_utf8(draft / _NAME) as name:
+        with os.fdopen(reading, "rb", buffering=0) as pipe, in_utf8(tempfile / _NAME) as name:
             source = pyvips.SourceCustom()
             source.on_read(pipe.read)
             image = pyvips.Image.pngload_source(source, access="sequential", unlimited=True)
@@ -56,7 +56,7 @@ def write_deep_zoom(draft: Path, picture: Picture, compression: str) -> None:
         feeder.join()
     if failures:
         raise failures[0]
-    tiles = draft / f"{_NAME}_files"
+    tiles = tempfile / f"{_NAME}_files"
     (tiles / _DESCRIPTION).unlink(missing_ok=True)
     (tiles / PAGE).write_text(viewer(picture.width, picture.height), encoding="utf-8")
 
@@ -73,7 +73,7 @@ def tiles_of(path: Path) -> Path:
     return path.with_name(f"{path.stem}_files")
 
 
-def is_draft(folder: Path) -> bool:
+def is_tempfile(folder: Path) -> bool:
     """Return whether a folder holds only what `write_deep_zoom` and `put_in_place` write."""
     return {path.name for path in folder.iterdir()} <= {f"{_NAME}.dzi", f"{_NAME}_files", _OLD}
 
@@ -86,13 +86,13 @@ def require_replaceable(path: Path) -> None:
         )
 
 
-def put_in_place(draft: Path, path: Path) -> None:
-    """Replace a Deep Zoom picture by the one in `draft`.
+def put_in_place(tempfile: Path, path: Path) -> None:
+    """Replace a Deep Zoom picture by the one in `tempfile`.
 
     The description comes first. If the process stops before the end, it shows that the tiles may be replaced.
     """
     require_replaceable(path)
-    (draft / f"{_NAME}.dzi").replace(path)
+    (tempfile / f"{_NAME}.dzi").replace(path)
     if tiles_of(path).exists():
-        tiles_of(path).rename(draft / _OLD)
-    (draft / f"{_NAME}_files").rename(tiles_of(path))
+        tiles_of(path).rename(tempfile / _OLD)
+    (tempfile / f"{_NAME}_files").rename(tiles_of(path))

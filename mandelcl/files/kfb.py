@@ -56,15 +56,15 @@ def read_field(file: BinaryIO, place: str | None) -> Foreign:
     if not 0 <= parts <= _MOST_COLOURS:
         raise FileError(f"a .kfb with an impossible palette of {parts} colours")
     _read(file, 3 * parts)
-    (cap,) = struct.unpack("<i", _read(file, 4))
+    (max_iterations,) = struct.unpack("<i", _read(file, 4))
     transitions = _columns(file, "<f4", width, height)
     rest = end - file.tell()
     if rest not in (0, 4 * pixels):
         raise FileError("a .kfb that is cut off, or longer than its header says")
     if rest:
         notes.append("its distances are left out because they have no direction")
-    origin = origin_of(place, width, height, cap, notes.append)
-    planes = _planes(counts, transitions, cap, shift_of(origin.formula, origin.radius or _RADIUS), notes)
+    origin = origin_of(place, width, height, max_iterations, notes.append)
+    planes = _planes(counts, transitions, max_iterations, shift_of(origin.formula, origin.radius or _RADIUS), notes)
     job = replace(origin.job, planes=tuple(planes))
     return Foreign(Field(job, planes), origin.placed, tuple(notes))
 
@@ -76,16 +76,16 @@ def text_beside(path: Path) -> str | None:
 
 
 def _planes(
-    counts: npt.NDArray[Any], transitions: npt.NDArray[Any], cap: int, shift: float, notes: list[str]
+    counts: npt.NDArray[Any], transitions: npt.NDArray[Any], max_iterations: int, shift: float, notes: list[str]
 ) -> Mapping[str, npt.NDArray[Any]]:
     missing = (counts == -1) | (transitions < 0)
-    inside = (counts == cap) | missing
-    if np.any((counts < 0) | (counts > cap), where=~missing):
+    inside = (counts == max_iterations) | missing
+    if np.any((counts < 0) | (counts > max_iterations), where=~missing):
         raise FileError("it has counts below 0 or above its iteration limit")
     if missing.any():
         notes.append(f"{int(np.count_nonzero(missing))} pixels were not computed and count as inside")
     parts = 1 - np.where(inside, np.float32(0), transitions)
-    made = joined(counts.astype(np.int64), parts, inside, cap, shift)
+    made = joined(counts.astype(np.int64), parts, inside, max_iterations, shift)
     return dict(zip((COUNTS.name, SMOOTH.name), made, strict=True))
 
 

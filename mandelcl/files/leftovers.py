@@ -41,15 +41,15 @@ def clear(place: Path) -> None:
                 discard(Path(entry.path))
 
 
-def discard(draft: Path) -> None:
-    """Remove a tempfile, which may be missing, a file or a folder."""
-    if draft.is_dir():
+def discard(temporary: Path) -> None:
+    """Remove a temporary, which may be missing, a file or a folder."""
+    if temporary.is_dir():
         import shutil  # imported here because few tempfiles are folders
 
-        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
     else:
         with suppress(OSError):
-            draft.unlink()
+            temporary.unlink()
 
 
 def _short(text: str) -> str:

@@ -111,26 +111,26 @@ def write(
     if picture is not None:
         size = {"width": picture.width, "height": picture.height}
         check_drawable(path, **size, depth=picture.depth, clear=picture.channels % 2 == 0)
-    with replacing(path, format_of(path).put_in_place) as draft:
-        write_draft(path, draft, source, picture, compression)
+    with replacing(path, format_of(path).put_in_place) as tempfile:
+        write_tempfile(path, tempfile, source, picture, compression)
 
 
-def write_draft(
-    path: str | Path, draft: Path, source: RowSource | None, picture: Picture | None, compression: str
+def write_tempfile(
+    path: str | Path, tempfile: Path, source: RowSource | None, picture: Picture | None, compression: str
 ) -> None:
-    """Write the output for `path` to the tempfile `draft`, which must not exist. Raises FileError that names `path`."""
+    """Write the output for `path` to `tempfile`, which must not exist. Raises FileError that names `path`."""
     with one_line("cannot write", path):
-        format_of(path).write(draft, source, picture, compression)
-        if draft.is_file():
-            with draft.open("rb+") as file:
+        format_of(path).write(tempfile, source, picture, compression)
+        if tempfile.is_file():
+            with tempfile.open("rb+") as file:
                 flush_to_disk(file)
 
 
-def note(path: str | Path, draft: Path, texts: Mapping[str, str]) -> None:
+def note(path: str | Path, tempfile: Path, texts: Mapping[str, str]) -> None:
     """Add texts to the finished tempfile of `path`, if its format can store them. Raises FileError."""
     add = format_of(path).add_texts
     if add is not None:
-        with one_line("cannot write", path), draft.open("rb+") as file:
+        with one_line("cannot write", path), tempfile.open("rb+") as file:
             add(file, texts)
             flush_to_disk(file)
 
@@ -143,30 +143,30 @@ def check_replaceable(path: str | Path) -> None:
         format_of(path).check(place)
 
 
-def put_in_place(path: str | Path, draft: Path) -> None:
+def put_in_place(path: str | Path, tempfile: Path) -> None:
     """Replace `path` by its finished tempfile."""
     with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
-        format_of(path).put_in_place(draft, place)
+        format_of(path).put_in_place(tempfile, place)
 
 
-def _write_png(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
+def _write_png(tempfile: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
     picture = _require_picture(picture)
-    with draft.open("xb") as file:
+    with tempfile.open("xb") as file:
         png.write_png(file, picture, _texts(source, picture), compression)
 
 
-def _write_tiff(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
+def _write_tiff(tempfile: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
     picture = _require_picture(picture)
-    bigtiff.write_tiff(draft, picture, _texts(source, picture), compression)
+    bigtiff.write_tiff(tempfile, picture, _texts(source, picture), compression)
 
 
-def _write_deep_zoom(draft: Path, _source: RowSource | None, picture: Picture | None, compression: str) -> None:
-    deepzoom.write_deep_zoom(draft, _require_picture(picture), compression)
+def _write_deep_zoom(tempfile: Path, _source: RowSource | None, picture: Picture | None, compression: str) -> None:
+    deepzoom.write_deep_zoom(tempfile, _require_picture(picture), compression)
 
 
-def _write_ppm(draft: Path, _source: RowSource | None, picture: Picture | None, _compression: str) -> None:
+def _write_ppm(tempfile: Path, _source: RowSource | None, picture: Picture | None, _compression: str) -> None:
     picture = _require_picture(picture)
     rows = strip_rows(picture.width)
 
@@ -176,7 +176,7 @@ def _write_ppm(draft: Path, _source: RowSource | None, picture: Picture | None, 
             return pixels.astype(">u2")
         return pixels if picture.table is None else np.take(picture.table, pixels, axis=0, mode="clip")
 
-    with draft.open("xb") as file:
+    with tempfile.open("xb") as file:
         magic, most = (5 if picture.channels == 1 else 6), (1 << picture.depth) - 1
         file.write(b"P%d\n%d %d\n%d\n" % (magic, picture.width, picture.height, most))
         for pixels in in_order(paint, range(0, picture.height, rows)):
@@ -184,29 +184,29 @@ def _write_ppm(draft: Path, _source: RowSource | None, picture: Picture | None, 
                 file.write(np.ascontiguousarray(pixels).data)
 
 
-def _write_jpeg(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
+def _write_jpeg(tempfile: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
     picture = _require_picture(picture)
-    pillow.write_picture(draft, picture, _texts(source, picture), pillow.JPEG, compression)
+    pillow.write_picture(tempfile, picture, _texts(source, picture), pillow.JPEG, compression)
 
 
-def _write_webp(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
+def _write_webp(tempfile: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
     picture = _require_picture(picture)
-    pillow.write_picture(draft, picture, _texts(source, picture), pillow.WEBP, compression)
+    pillow.write_picture(tempfile, picture, _texts(source, picture), pillow.WEBP, compression)
 
 
-def _write_npz(draft: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
+def _write_npz(tempfile: Path, source: RowSource | None, picture: Picture | None, compression: str) -> None:
     if source is None:
         raise InvalidInputError("a field file needs a field; write a drawing as .png or .ppm")
-    with draft.open("xb") as file:
+    with tempfile.open("xb") as file:
         archive.write_archive(file, source, picture.watch if picture else Stopwatch(), compression)
 
 
-def _write_exr(draft: Path, source: RowSource | None, picture: Picture | None, _compression: str) -> None:
+def _write_exr(tempfile: Path, source: RowSource | None, picture: Picture | None, _compression: str) -> None:
     if source is None:
         raise InvalidInputError("an OpenEXR file needs a field and its job; write a drawing as .png or .ppm")
     from mandelcl.files.exr.writing import write_exr  # imported here because few renders need it
 
-    write_exr(draft, source, picture, _texts(source, picture))
+    write_exr(tempfile, source, picture, _texts(source, picture))
 
 
 def _texts(source: RowSource | None, picture: Picture | None) -> dict[str, str]:

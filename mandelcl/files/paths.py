@@ -99,9 +99,9 @@ def unchecked(_place: Path) -> None:
     """Accept any path."""
 
 
-def move(draft: Path, place: Path) -> None:
+def move(temporary: Path, place: Path) -> None:
     """Replace a file by its tempfile atomically."""
-    draft.replace(place)
+    temporary.replace(place)
 
 
 def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCheck] = lambda _path: unchecked) -> None:
@@ -167,30 +167,30 @@ def require_folder(folder: Path) -> None:
 
 
 @contextmanager
-def drafted(place: Path, put_in_place: Move = move) -> Iterator[Path]:
+def tempfile_for(place: Path, put_in_place: Move = move) -> Iterator[Path]:
     """Yield a tempfile for `place`. At the end it is moved there; on any exception it is removed.
 
     The tempfile is in the same folder, does not exist yet, and has an unpredictable name, so it is no other file.
     Tempfiles of killed processes are removed.
     """
     leftovers.clear(place)
-    draft = leftovers.new_name(place)
-    with cleared_by(partial(leftovers.discard, draft)):
-        yield draft
-        put_in_place(draft, place)
+    temporary = leftovers.new_name(place)
+    with cleared_by(partial(leftovers.discard, temporary)):
+        yield temporary
+        put_in_place(temporary, place)
 
 
 @contextmanager
 def replacing(path: str | Path, put_in_place: Move = move) -> Iterator[Path]:
-    """Yield a tempfile, as `drafted` does, for the target of a user's path, which is replaced atomically at the end.
+    """Yield a tempfile for the target of a user's path, which it replaces atomically at the end.
 
     Raises FileError that names the path, also for any error with a file in the body.
     """
     with one_line("cannot write", path):
         place = target(path)
         require_replaceable(place, path)
-        with drafted(place, put_in_place) as draft:
-            yield draft
+        with tempfile_for(place, put_in_place) as temporary:
+            yield temporary
             require_replaceable(place, path)  # check again, as writing took time
 
 

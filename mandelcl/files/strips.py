@@ -56,15 +56,15 @@ def strip_rows(width: int) -> int:
 
 
 def in_order(
-    work: Callable[[int], _T], tops: range, workers: int | None = None, ahead: int | None = None
+    work: Callable[[int], _T], tops: range, workers: int | None = None, prefetched: int | None = None
 ) -> Iterator[_T]:
     """Yield work(top) for each top, in order, computed on all cores or by this number of threads.
 
-    At most `ahead` results, by default two per thread, are computed or waiting beyond the one that is yielded.
+    At most `prefetched` results, by default two per thread, are computed or waiting beyond the one that is yielded.
     """
     workers = min(len(tops), workers or min(os.cpu_count() or 1, _MOST_WORKERS))
-    ahead = 2 * workers if ahead is None else ahead
-    if ahead < 1 or (workers <= 1 and ahead > 1):
+    prefetched = 2 * workers if prefetched is None else prefetched
+    if prefetched < 1 or (workers <= 1 and prefetched > 1):
         yield from map(work, tops)
         return
     from concurrent.futures import Future, ThreadPoolExecutor  # imported here because only large pictures need it
@@ -74,7 +74,7 @@ def in_order(
         try:
             for top in tops:
                 pending.append(pool.submit(work, top))
-                if len(pending) > ahead:
+                if len(pending) > prefetched:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()

@@ -15,7 +15,7 @@ from PIL import Image
 
 from mandelcl.base.errors import FileError, MandelclError
 from mandelcl.base.extras import load
-from mandelcl.files.paths import drafted, one_line, replacing, require_writable, target
+from mandelcl.files.paths import one_line, replacing, require_writable, target, tempfile_for
 from mandelcl.film.assembly import Rgb
 from mandelcl.film.codecs import CODECS, FRAMES, GIF, Codec, container_of
 
@@ -87,16 +87,16 @@ def writing(
     os.environ.setdefault("SVT_LOG", "1")  # otherwise SVT-AV1 prints its settings
     import av
 
-    with replacing(path) as draft:
+    with replacing(path) as tempfile:
         try:
             options = _NOTHING_BY_CHANCE | (_FASTER_FIRST if container_of(path) in ("mp4", "mov") else {})
-            with av.open(str(draft), "w", format=container_of(path), options=options) as container:
+            with av.open(str(tempfile), "w", format=container_of(path), options=options) as container:
                 stream = _Stream(container, CODECS[name], size, fps, quality, colours if name == GIF else ())
                 yield stream
                 stream.finish()
         except av.FFmpegError as error:
             why = error.strerror or "no reason was given"
-            whose = "" if error.filename == str(draft) else f"{CODECS[name].encoder}: "
+            whose = "" if error.filename == str(tempfile) else f"{CODECS[name].encoder}: "
             raise FileError(f"cannot write {path}: {whose}{why}", path) from error
 
 
@@ -214,9 +214,9 @@ class _Frames:
 def _frames_folder(path: str | Path) -> Iterator[_Frames]:
     with one_line("cannot write", path):
         place = _new_folder(path)
-        with drafted(place) as draft:
-            draft.mkdir()
-            yield _Frames(draft)
+        with tempfile_for(place) as tempfile:
+            tempfile.mkdir()
+            yield _Frames(tempfile)
             with suppress(FileNotFoundError):
                 place.rmdir()
 

@@ -105,26 +105,26 @@ class Folder:
     def keep(self, number: int, field: Field) -> None:
         """Write a keyframe atomically: it is complete or missing, whenever the process stops."""
         path = self.keyframe_path(number)
-        self._replace(path, lambda draft: output.write_draft(path, draft, field, None, FAST))
+        self._replace(path, lambda tempfile: output.write_tempfile(path, tempfile, field, None, FAST))
 
     def write_plan(self) -> None:
         """Write the plan, and replace an existing one."""
         text = self.plan.to_json()
-        self._replace(self.path / PLAN, lambda draft: draft.write_text(text, encoding="utf-8", newline=""))
+        self._replace(self.path / PLAN, lambda tempfile: tempfile.write_text(text, encoding="utf-8", newline=""))
 
     @staticmethod
     def _replace(path: Path, write: Callable[[Path], object]) -> None:
-        draft = path.with_name(f"{path.name}{_NEW}")
+        tempfile = path.with_name(f"{path.name}{_NEW}")
 
         def remove() -> None:
             with suppress(OSError):
-                draft.unlink(missing_ok=True)
+                tempfile.unlink(missing_ok=True)
 
         with one_line("cannot write", path), cleared_by(remove):
-            draft.unlink(missing_ok=True)
-            write(draft)
+            tempfile.unlink(missing_ok=True)
+            write(tempfile)
             require_replaceable(path, path)
-            draft.replace(path)
+            tempfile.replace(path)
 
     def _require_own(self, path: Path, number: int, job: Job) -> None:
         wanted = self.expected(number)

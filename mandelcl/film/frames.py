@@ -21,7 +21,7 @@ from mandelcl.film.timing import Frame
 _LEAST_WORKERS = 2  # a device makes one frame while another is copied
 _BESIDE_DEVICE = 4  # the most workers with a device: more would wait for one another
 _TOGETHER = 16  # the most frames whose recipes are computed together
-_AHEAD = 2  # frames, beyond one per thread, that may wait for the encoder
+_PREFETCHED = 2  # frames, beyond one per thread, that may wait for the encoder
 _WAIT_S = 0.2
 
 # The numbers of a frame's keyframes, and its composition.
@@ -99,7 +99,7 @@ class Maker:
 
     def _has_room(self, waiting: _Waiting, need: _Need) -> bool:
         """Return whether another frame may begin before the first one is consumed."""
-        return len(waiting) < self._workers + _AHEAD and len(_held(waiting).union(need[0])) <= self.paints.most
+        return len(waiting) < self._workers + _PREFETCHED and len(_held(waiting).union(need[0])) <= self.paints.most
 
     def _finished(self, waiting: _Waiting, cancel: Token) -> Iterator[Any]:
         future, numbers, repeated = waiting[0]

@@ -29,7 +29,7 @@ from mandelcl.perturbation.reference_jobs import helped
 from mandelcl.rendering import at_limit
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
-from mandelcl.rendering.waiting import await_host
+from mandelcl.rendering.waiting import await_reference
 
 # Planes that depend only on a pixel's point.
 _NESTED = {COUNTS.name, SMOOTH.name, LAST.name, *(plane.name for plane in TRAILS)}
@@ -94,11 +94,11 @@ class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
         if not self._ready:
             if not self._numbers:
                 raise StopIteration
-            self._settle()
+            self._await_next()
         job, warnings = self._ready.popleft()
         method_of(job).begin(job)
         if job.reference is not None:
-            self._begin(self._pool.ahead(len(self._ready) + len(self._numbers), job.iterations))
+            self._begin(self._pool.prefetch_count(len(self._ready) + len(self._numbers), job.iterations))
             method_of(job).begin(job)  # so that it is dropped last
         return job, warnings
 
@@ -106,13 +106,13 @@ class ResolvedKeyframes(Iterator[tuple[Job, tuple[str, ...]]]):
         """Resolve this many of the next jobs, and begin their references."""
         try:
             while self._numbers and len(self._ready) < count:
-                self._settle()
+                self._await_next()
         except MandelclError:
             pass  # the error is raised when this job is requested
         for job, _ in reversed(list(islice(self._ready, count))):
             method_of(job).begin(job)
 
-    def _settle(self) -> None:
+    def _await_next(self) -> None:
         self._ready.append(self._session.resolved(self._folder.expected(self._numbers[0]), self._self_test))
         self._numbers.popleft()
 
@@ -155,16 +155,16 @@ def _silent(_line: str) -> None:
     """Report nothing."""
 
 
-def _once(notice: Callable[[str], None]) -> Callable[[str], None]:
+def _once(on_message: Callable[[str], None]) -> Callable[[str], None]:
     """Return a function that passes on each distinct line once."""
-    said: set[str] = set()
+    reported: set[str] = set()
 
-    def tell(line: str) -> None:
-        if line not in said:
-            said.add(line)
-            notice(line)
+    def report_once(line: str) -> None:
+        if line not in reported:
+            reported.add(line)
+            on_message(line)
 
-    return tell
+    return report_once
 
 
 def compute(
@@ -172,14 +172,14 @@ def compute(
     session: Session,
     settings: Settings | None = None,
     progress: ShowProgress | None = None,
-    notice: Callable[[str], None] = _silent,
+    on_message: Callable[[str], None] = _silent,
     cancel: Token = NEVER,
 ) -> Computed:
     """Compute the keyframes that a folder lacks. Each is stored as soon as it is done. Return what was done.
 
-    `progress` counts the pixels of all missing keyframes. `notice` is called once for each distinct line.
+    `progress` counts the pixels of all missing keyframes. `on_message` is called once for each distinct line.
     """
-    notice = _once(notice)
+    on_message = _once(on_message)
     began, plan, done = perf_counter(), folder.plan, Computed()
     numbers = _order(plan, set(folder.missing()))
     total = sum(folder.expected(number).view.pixels for number in numbers)
@@ -193,16 +193,16 @@ def compute(
             stop_if(cancel)
             job, warnings = next(resolved)
             for warning in warnings:
-                notice(warning)
+                on_message(warning)
             show = None if progress is None else _within(progress, finished, total)
             waiting = perf_counter()
-            await_host(job, show, notice, cancel)
+            await_reference(job, show, on_message, cancel)
             done.waited_for_references += perf_counter() - waiting
             deeper = before[1] if before[0] == number + 1 else None
             if deeper is None and number in nested and _may_nest(job):
                 deeper = folder.field(number + 1)
             keeping.wait()  # so that at most one keyframe is lost, however the process ends
-            field = _keyframe(job, deeper, session, settings, show, notice, cancel, done)
+            field = _keyframe(job, deeper, session, settings, show, on_message, cancel, done)
             keeping.keep(number, field)
             if at_limit.is_dark(field.counts, field.job.iterations):
                 dark.append(field.job)
@@ -212,7 +212,7 @@ def compute(
             before = number, field
         keeping.wait()
     for line in at_limit.film_lines(dark, plan.keyframes, session, self_test):
-        notice(line)
+        on_message(line)
     done.waited_for_writing = keeping.waited
     done.seconds = perf_counter() - began
     return done
@@ -272,13 +272,13 @@ def _keyframe(
     session: Session,
     settings: Settings | None,
     progress: ShowProgress | None,
-    notice: Callable[[str], None],
+    on_message: Callable[[str], None],
     cancel: Token,
     done: Computed,
 ) -> Field:
     """Return a keyframe's field. If the deeper keyframe has some of its pixels, only the ring around is computed."""
     if deeper is None or not nests(job, deeper.job):
-        field, report = render(job, session, settings, progress=progress, notice=notice, cancel=cancel)
+        field, report = render(job, session, settings, progress=progress, on_message=on_message, cancel=cancel)
         done.note(report)
         return field
     common = shared(job.view, deeper.job.view)
@@ -292,7 +292,7 @@ def _keyframe(
     for block in ring(job.view, inner):
         part = job.at(job.view.part(block.x, block.y, block.width, block.height))
         show = None if progress is None else _within(progress, before, job.view.pixels)
-        field, report = render(part, session, settings, progress=show, notice=notice, cancel=cancel)
+        field, report = render(part, session, settings, progress=show, on_message=on_message, cancel=cancel)
         done.note(report)
         before += block.pixels
         for name, values in planes.items():

@@ -28,7 +28,7 @@ def limited(
     session: Session,
     settings: Settings | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
-    notice: Callable[[str], None] = lambda _line: None,
+    on_message: Callable[[str], None] = lambda _line: None,
     cancel: Token = NEVER,
 ) -> FilmPlan:
     """Return a plan with its automatic iteration limit resolved: the largest of its keyframes' limits.
@@ -42,7 +42,7 @@ def limited(
     for done, job in enumerate(jobs):
         stop_if(cancel)
         progress(done, len(jobs))
-        iterations = max(iterations, session.limited(job, settings, notice, cancel=cancel).iterations)
+        iterations = max(iterations, session.limited(job, settings, on_message, cancel=cancel).iterations)
     return _limited(plan, iterations)
 
 

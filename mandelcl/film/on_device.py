@@ -92,7 +92,7 @@ class Assembler:
         """Copy a keyframe's light, 3 × rows × columns, to the device. Raises DeviceError if there is no room."""
         size = light.shape[2], light.shape[1]
         if self.device.shares_memory:
-            return Resident(self.device.over(light), size, light)
+            return Resident(self.device.wrap_host_array(light), size, light)
         return Resident(self.device.upload(light), size)
 
     def fetched(self, keyframe: Resident) -> Light:
@@ -111,13 +111,13 @@ class Assembler:
         """Return a frame, height × width × 3. Raises DeviceError."""
         device, (width, height) = self.device, self.size
         tile, words = self._tile_for(how), self._words(how)
-        over = base if deeper is None else deeper
+        wrap_host_array = base if deeper is None else deeper
         values = {
             "base": base.buffer,
             "base_size": base.size,
             "base_taps": _taps(how.base),
-            "deeper": over.buffer,
-            "deeper_size": over.size,
+            "deeper": wrap_host_array.buffer,
+            "deeper_size": wrap_host_array.size,
             "deeper_taps": (0, 0) if how.deeper is None else _taps(how.deeper),
             "turned": 0 if how.base.places is None else FINER,
             "size": (self._columns, height),
@@ -128,7 +128,7 @@ class Assembler:
         items = -(-(-(-self._columns // tile) * height) // local) * local
         room = self._room(words.size)
         with self._lock:
-            made = self._host_pool.lend((height, self._columns, _CHANNELS), np.uint8)
+            made = self._host_pool.acquire((height, self._columns, _CHANNELS), np.uint8)
         values |= {"words": room.words, "pixels": room.pixels}
         written = device.write(room.words, words)
         device.launch(self._kernel, (items,), (local,), *arguments("film_frame", values))

@@ -23,7 +23,7 @@ from mandelcl.film.folder import Folder
 from mandelcl.film.on_device import Assembler, Resident
 
 _LEAST = 3  # keyframes in memory
-_MOST_AHEAD = 8  # keyframes beyond those in use
+_MOST_PREFETCHED = 8  # keyframes beyond those in use
 _SHARE = 4  # keyframes take at most 1/4 of the system's free memory
 _PIXEL_BYTES = 32  # bytes per pixel of a keyframe while it is painted: its light and its planes
 
@@ -79,16 +79,16 @@ class Paints:
     def __init__(self, folder: Folder, colouring: Colouring, assembler: Assembler | None = None) -> None:
         self._folder, self._colouring, self._assembler = folder, colouring, assembler
         size = _largest(folder)
-        ahead = min(_MOST_AHEAD, cores())
+        prefetched = min(_MOST_PREFETCHED, cores())
         room = int(
-            min(2 + ahead, available_bytes() / _SHARE / (_PIXEL_BYTES * prod(size)))
+            min(2 + prefetched, available_bytes() / _SHARE / (_PIXEL_BYTES * prod(size)))
         )  # available_bytes may be infinite
         if assembler is not None:
             on_device = assembler.room_for(size)
             self._assembler = assembler if on_device >= _LEAST else None
             room = min(room, on_device) if self._assembler else room
         self.most = max(_LEAST, room)
-        self._pool = ThreadPoolExecutor(min(ahead, self.most - 2), "mandelcl paint")
+        self._pool = ThreadPoolExecutor(min(prefetched, self.most - 2), "mandelcl paint")
         self._there: dict[int, Future[Painted]] = {}
         self.watch = Stopwatch()
 

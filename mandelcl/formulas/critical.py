@@ -13,29 +13,32 @@ _SHOWN_BITS = 64  # of a point's parts, where its modulus is bounded
 _Ball = tuple[int, int, int]
 
 
-def iterations_inside(degree: int, constant: tuple[Fraction, Fraction], radius_squared: Fraction, cap: int) -> int:
-    """Return a lower bound of the count of 0 under z^degree + constant: the least n with |z_n| > R, at most `cap`.
+def iterations_inside(
+    degree: int, constant: tuple[Fraction, Fraction], radius_squared: Fraction, max_iterations: int
+) -> int:
+    """Return a lower bound of the count of 0 under z^degree + constant.
 
+    The count is the least n with |z_n| > R, at most `max_iterations`.
     It is that count, but where the orbit stays for more than 2^16 steps and no proof is found that it stays for ever,
     or is so sensitive that 4096 bits do not tell how it goes on.
     """
     count = 0
     for bits in _PRECISIONS:
-        count, certain = _followed(degree, constant, radius_squared, min(cap, _MOST_STEPS), bits)
+        count, certain = _followed(degree, constant, radius_squared, min(max_iterations, _MOST_STEPS), bits)
         if certain:
             break
-    return cap if count < 0 else count
+    return max_iterations if count < 0 else count
 
 
 def _followed(
-    degree: int, constant: tuple[Fraction, Fraction], radius_squared: Fraction, cap: int, bits: int
+    degree: int, constant: tuple[Fraction, Fraction], radius_squared: Fraction, max_iterations: int, bits: int
 ) -> tuple[int, bool]:
     """Return for how many iterations it certainly stays, −1 for ever, and whether more bits would tell no more."""
     unit = 1 << bits
     c = round(constant[0] * unit), round(constant[1] * unit), 1
     radius = isqrt(radius_squared.numerator * unit * unit // radius_squared.denominator)
     ball = mark = (0, 0, 0)
-    for n in range(1, cap):
+    for n in range(1, max_iterations):
         ball = _step(ball, c, degree, bits)
         size, error = _size(ball[0], ball[1]), ball[2]
         if size + error > radius:
@@ -44,7 +47,7 @@ def _followed(
             return -1, True  # a disc that is led into itself
         if n & (n - 1) == 0:  # a larger disc holds the orbit, too, and what it is led to may fit into it
             ball = mark = (ball[0], ball[1], 2 * error + 1)
-    return cap, True
+    return max_iterations, True
 
 
 def _step(z: _Ball, c: _Ball, degree: int, bits: int) -> _Ball:

@@ -177,16 +177,16 @@ class Formula:
         constant = self.largest_constant(radius_squared)
         return self.grows and all(growth.outgrows(radius_squared, degree, constant, unit) for degree in self.degrees)
 
-    def connected_below(self, constant: Sequence[Fraction], radius_squared: Fraction, cap: int) -> int:
-        """Return the least n, at most `cap`, for which {count > n} may fall into pieces; for z^d + c alone.
+    def connected_below(self, constant: Sequence[Fraction], radius_squared: Fraction, max_iterations: int) -> int:
+        """Return the least n, at most `max_iterations`, for which {count > n} may fall into pieces; for z^d + c alone.
 
         Of a Julia set {count > n} is connected while its critical orbit, that of 0, is in it. `constant` is c as a
         number holds it, and `radius_squared` one beyond which no orbit comes back.
         """
         if self.constant is None:
-            return cap
+            return max_iterations
         re, im = constant
-        return critical.iterations_inside(self.power, (re, im), radius_squared, cap)
+        return critical.iterations_inside(self.power, (re, im), radius_squared, max_iterations)
 
     def start(self, arithmetic: Arithmetic, point: Complex, parameters: Sequence[Complex]) -> tuple[Complex, Complex]:
         """Return z₀ and the constant c of the orbit of a point."""

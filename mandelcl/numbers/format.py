@@ -193,7 +193,7 @@ class NumberFormat(ABC):
 
 @cache
 def guard_bits(iterations: int) -> int:
-    """Return the bits by which the pitch must stand above the last place, for a cap."""
+    """Return the bits by which the pitch must stand above the last place, for an iteration limit."""
     return GUARD_BITS + max(0, (iterations - 1).bit_length() - 10) // 4
 
 

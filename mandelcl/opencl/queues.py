@@ -105,12 +105,12 @@ class Queues:
         array: npt.NDArray[np.uint32] = mapped[0]
         return array
 
-    def over(self, array: npt.NDArray[Any]) -> Buffer:
+    def wrap_host_array(self, array: npt.NDArray[Any]) -> Buffer:
         """Return a buffer whose bytes are those of an array, which must be kept as long as kernels may write to it."""
         with opencl_errors(self):
             return cl.Buffer(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR, hostbuf=array)
 
-    def show(self, buffer: Buffer, array: npt.NDArray[Any]) -> tuple[Mapping, Event]:
+    def map(self, buffer: Buffer, array: npt.NDArray[Any]) -> tuple[Mapping, Event]:
         """Start to make what kernels wrote to a buffer over an array visible in the array, while other kernels run.
 
         Returns the event after which it is, and what is then to be given to `release`.
@@ -124,7 +124,7 @@ class Queues:
             self.copy_queue.flush()
         return mapped[0].base, self.commands.noted(before, event, "show", array.nbytes, "copies") if before else event
 
-    def release(self, mapping: Mapping) -> None:
+    def unmap(self, mapping: Mapping) -> None:
         """Let kernels write again to what has been shown."""
         with opencl_errors(self):
             mapping.release(self.copy_queue)

@@ -20,7 +20,7 @@ from mandelcl.base.system import system
 from mandelcl.base.text import printable
 from mandelcl.files import cache
 from mandelcl.files.leftovers import temporary_folder
-from mandelcl.files.paths import drafted
+from mandelcl.files.paths import tempfile_for
 from mandelcl.opencl import caches, windows_vendors
 from mandelcl.opencl.vendors import (
     Vendor,
@@ -127,13 +127,13 @@ def _prepare_linux() -> Runtimes:
         if hidden:
             setting = f"OCL_ICD_VENDORS={printable(chosen, 100)}"
             notes.append(f"{setting} was set outside mandelcl and hides {', '.join(sorted(hidden))}")
-        _tell(made or ("" if blocks else chosen), made, chosen if made else "")
+        _set_environment(made or ("" if blocks else chosen), made, chosen if made else "")
     else:
         vendors, made = vendors_found + from_wheel, ""
         if _loader_needs_help(vendors_found):
             vendors, made = _merge(vendors_found, notes)
             vendors += from_wheel
-        _tell(made, made)
+        _set_environment(made, made)
     caches.prepare_pocl(vendors)
     return Runtimes(
         *(loader, chosen or made, bool(chosen), tuple(vendors), tuple(searched)),
@@ -167,7 +167,7 @@ def _users_choice() -> str:
     return os.environ.get(_USERS, "") if setting == os.environ.get(_MARK) else setting
 
 
-def _tell(folder: str, made: str, users: str = "") -> None:
+def _set_environment(folder: str, made: str, users: str = "") -> None:
     """Tell the loader of a folder, and children of this process whether it was `made` here, and in place of what."""
     for name, value in (("OCL_ICD_VENDORS", folder), (_MARK, made), (_USERS, users)):
         _set_or_clear(name, value)
@@ -230,8 +230,8 @@ def _merged_folder(files: dict[str, bytes]) -> Path:
 def _fill(folder: Path, files: dict[str, bytes]) -> Path:
     """Return the folder, holding exactly these .icd files."""
     for name, content in files.items():
-        with drafted(folder / name) as draft:  # which the loader does not read: its name does not end in .icd
-            draft.write_bytes(content)
+        with tempfile_for(folder / name) as tempfile:  # which the loader does not read: its name does not end in .icd
+            tempfile.write_bytes(content)
     for path in folder.glob("*.icd"):
         if path.name not in files:
             path.unlink(missing_ok=True)

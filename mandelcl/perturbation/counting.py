@@ -24,7 +24,7 @@ ROLE = "exact"
 
 @dataclass(frozen=True, slots=True)
 class CountTask:
-    """What all points have in common: the cap, R², and the bits after the point that are tried first."""
+    """What all points have in common: the iteration limit, R², and the bits after the point that are tried first."""
 
     iterations: int
     radius_squared: Fraction

@@ -57,7 +57,7 @@ def exact_outcome(
     keep_on: KeepOn = _always,
     integers: Integers | None = None,
 ) -> Outcome | None:
-    """Return the count of a point in exact arithmetic: the first n with |z_n|² > R², or the cap `iterations`.
+    """Return the count of a point in exact arithmetic: the first n with |z_n|² > R², or `iterations`, the limit.
 
     It is proved. `bits` after the point are tried first, then more. None where `keep_on` says that it takes too long,
     or where z_n comes too near to |z| = R to be told apart from it. Raises InvalidInputError for R² beyond 2^256.
@@ -96,7 +96,7 @@ def _outcome_of_whole(re: int, im: int, iterations: int, radius_squared: Fractio
 
 
 def _end(orbit: BoundedOrbit, iterations: int) -> End:
-    """Follow an orbit to its end or to the cap.
+    """Follow an orbit to its end or to the iteration limit.
 
     Whenever its length has doubled, and as long as it seems to approach a cycle, `_stays` is asked. The period is taken
     to be the last n at which |z_n| fell below half of all before: the atom domain of c.

@@ -9,14 +9,14 @@ from mandelcl.base.errors import NEVER, DeviceError, Token, stop_if
 from mandelcl.base.exact import from_hexadecimal, hexadecimal
 from mandelcl.core import timeline
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit
+from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table, build
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
 ROLE = "references"
-_TELL_S = 0.2
+_REPORT_S = 0.2
 _ALIGNMENT = 64  # of arrays in an answer
 _MOST_ANSWER = 1 << 40  # it is as long as what it holds, and memory is taken as it comes
 
@@ -30,7 +30,7 @@ class Helper:
         self._dialogue = Dialogue(ROLE, self._check, _MOST_ANSWER)
 
     def compute(
-        self, wanted: Wanted, keeps: bool, cancel: Token, progress: Callable[[int], None]
+        self, wanted: ReferenceKey, keeps: bool, cancel: Token, progress: Callable[[int], None]
     ) -> tuple[Orbit, Table, float]:
         """Return the orbit, the table and the seconds that they took; raises DeviceError where it cannot make them."""
         self._cancel = cancel
@@ -51,21 +51,21 @@ class Helper:
 
 def serve(channel: Channel) -> None:
     """Be the process of the role: compute references until nobody asks any more."""
-    told = time.monotonic()
+    reported_at = time.monotonic()
 
-    def tell(iterations: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _TELL_S:
-            told = time.monotonic()
+    def on_progress(iterations: int) -> None:
+        nonlocal reported_at
+        if time.monotonic() - reported_at >= _REPORT_S:
+            reported_at = time.monotonic()
             channel.answer({"iterations": iterations})
 
     while True:
         question = channel.question()
-        told = time.monotonic()
+        reported_at = time.monotonic()
         began, wanted = time.perf_counter(), _wanted(question)
         compute = kept_orbit if question["keeps"] else found_orbit
         with timeline.span("reference"):
-            orbit = compute(wanted.reference, wanted.iterations, wanted.radius_squared, NEVER, tell)
+            orbit = compute(wanted.reference, wanted.iterations, wanted.radius_squared, NEVER, on_progress)
         with timeline.span("table of steps"):
             reference = wanted.reference
             table = build(orbit, reference.radius, reference.step_bits, unit_bits=wanted.unit_bits, threads=1)
@@ -101,7 +101,7 @@ def _unpacked(answer: Mapping[str, Any], payload: bytearray | memoryview) -> tup
     return orbit, table
 
 
-def _question(wanted: Wanted, keeps: bool) -> dict[str, Any]:
+def _question(wanted: ReferenceKey, keeps: bool) -> dict[str, Any]:
     reference = wanted.reference
     return {
         "re": hexadecimal(reference.re),
@@ -115,9 +115,9 @@ def _question(wanted: Wanted, keeps: bool) -> dict[str, Any]:
     }
 
 
-def _wanted(question: Mapping[str, Any]) -> Wanted:
+def _wanted(question: Mapping[str, Any]) -> ReferenceKey:
     re, im, radius = (from_hexadecimal(question[name]) for name in ("re", "im", "radius"))
     reference = Reference(re, im, radius, *question["bits"])
-    return Wanted(
+    return ReferenceKey(
         reference, question["iterations"], from_hexadecimal(question["radius_squared"]), question["unit_bits"]
     )

@@ -12,11 +12,11 @@ from mandelcl.base.errors import NEVER, Token
 from mandelcl.core.reference import Reference
 from mandelcl.files import cache
 from mandelcl.perturbation.integers import reference_bits
-from mandelcl.perturbation.orbit import CAP, Orbit, reference_orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, Orbit, reference_orbit
 
 
-class Wanted(NamedTuple):
-    """A reference, its cap and R², and the bits of the number in which errors are to be bounded, or None."""
+class ReferenceKey(NamedTuple):
+    """A reference, its iteration limit and R², and the bits of the number for which errors are bounded, or None."""
 
     reference: Reference
     iterations: int
@@ -39,8 +39,8 @@ def kept_orbit(
 ) -> Orbit:
     """Return what `reference_orbit` returns, from the disk where it is there.
 
-    An orbit of a larger cap serves for a smaller one, and one that has ended before its cap for any. One that is
-    computed is kept, unless it is short, or longer than all may be together.
+    An orbit of a larger iteration limit serves for a smaller one, and one that has ended before its iteration limit for
+    any. One that is computed is kept, unless it is short, or longer than all may be together.
     """
     key = _key(reference, radius_squared)
     found = _found(key)
@@ -67,12 +67,12 @@ def found_orbit(
 
 
 def _serves(found: Orbit | None, iterations: int) -> TypeGuard[Orbit]:
-    """Return whether an orbit that was found, if any, goes as far as one of a cap."""
-    return found is not None and (found.ended != CAP or found.length >= iterations)
+    """Return whether an orbit that was found, if any, goes as far as one of an iteration limit."""
+    return found is not None and (found.ended != AT_LIMIT or found.length >= iterations)
 
 
 def _key(reference: Reference, radius_squared: Fraction) -> str:
-    """Return the name of an orbit: the constants of long steps, and the cap, are none of its business."""
+    """Return the name of an orbit: the constants of long steps, and the iteration limit, are none of its business."""
     numbers = (reference.re, reference.im, reference.radius, radius_squared)
     parts = [hex(part) for number in numbers for part in number.as_integer_ratio()]
     return hashlib.sha256(" ".join((str(_FORM), str(reference.version), *parts)).encode()).hexdigest()[:32]

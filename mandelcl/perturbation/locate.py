@@ -15,18 +15,18 @@ from mandelcl.base.view import View
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.exact import exact_outcome, fraction_bits
 from mandelcl.perturbation.newton import Nucleus, find_nucleus
-from mandelcl.perturbation.orbit import CAP, INSIDE, PERIOD, Orbit, reference_orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, INSIDE, PERIOD, Orbit, reference_orbit
 
 # Called with what is done, how many iterations of it, and of how many.
 ShowProgress: TypeAlias = Callable[[str, int, int], None]
 
 _RADIUS_SQUARED = Fraction(1 << 8)  # of the search for a period: what has just escaped may yet have one beside it
 _HEIGHT = Fraction(9, 2)  # of the picture, in sizes: the set reaches 2 from its nucleus, in whatever direction
-_FIRST_CAP, _CAP_FACTOR = 10_000, 10  # how far an orbit is followed at first
+_FIRST_ITERATIONS, _ITERATIONS_FACTOR = 10_000, 10  # how far an orbit is followed at first
 _MOST_CYCLE, _SAME = 4096, 1e-10
 _ENDLESS, _TRIES = 1 << 62, 4
 _LEVELS, _PARTS = 6, 4  # how often a box is quartered, and of how many parts of it at once
-_LEAST_ITERATIONS, _PERIODS = 1000, 20  # the cap that a picture of a minibrot is given
+_LEAST_ITERATIONS, _PERIODS = 1000, 20  # the iteration limit that a picture of a minibrot is given
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Minibrot:
 
     @property
     def iterations(self) -> int:
-        """A cap that shows its outline."""
+        """An iteration limit that shows its outline."""
         return max(_LEAST_ITERATIONS, _PERIODS * self.nucleus.period)
 
     @property
@@ -170,7 +170,7 @@ class _Search:
             return _Part(box, self._period, 0)
         orbit, attracted = self._orbit(box)
         self._attracted |= attracted
-        self._followed |= orbit.ended == CAP and not attracted
+        self._followed |= orbit.ended == AT_LIMIT and not attracted
         length = orbit.length
         if orbit.ended == PERIOD:
             self._lowest = min(length, self._lowest or length)
@@ -183,16 +183,18 @@ class _Search:
 
         And whether one does.
         """
-        cap = _FIRST_CAP
+        max_iterations = _FIRST_ITERATIONS
         while True:
-            cap = min(cap, self._most)
-            show = self._show("period", cap)
-            orbit = reference_orbit(Reference(*box.middle, box.radius), cap, _RADIUS_SQUARED, self._cancel, show)
-            known = orbit.ended == INSIDE or (orbit.ended == CAP and _recurs(orbit))
-            attracted = known and self._stays(box, cap)
-            if orbit.ended != CAP or cap == self._most or attracted:
+            max_iterations = min(max_iterations, self._most)
+            show = self._show("period", max_iterations)
+            orbit = reference_orbit(
+                Reference(*box.middle, box.radius), max_iterations, _RADIUS_SQUARED, self._cancel, show
+            )
+            known = orbit.ended == INSIDE or (orbit.ended == AT_LIMIT and _recurs(orbit))
+            attracted = known and self._stays(box, max_iterations)
+            if orbit.ended != AT_LIMIT or max_iterations == self._most or attracted:
                 return orbit, attracted
-            cap *= _CAP_FACTOR
+            max_iterations *= _ITERATIONS_FACTOR
 
     def _stays(self, box: Box, steps: int) -> bool:
         """Return whether a few times so many steps prove that the orbit of a box's middle never escapes."""

@@ -30,7 +30,7 @@ from mandelcl.perturbation.integers import (
 )
 from mandelcl.perturbation.period import PeriodSearch, Scaled
 
-PERIOD, ESCAPED, CAP, INSIDE = "period", "escaped", "cap", "inside"
+PERIOD, ESCAPED, AT_LIMIT, INSIDE = "period", "escaped", "cap", "inside"
 
 # At a time: what is computed beyond the end is wasted. The bits change between such stretches, so these numbers, and
 # those of spare bits, are part of what version 1 of a reference is.
@@ -50,8 +50,9 @@ class Orbit:
     `re` and `im` are arrays of M + 1 doubles, read-only: each part rounded toward zero, and 0 below 2^−900. `tiny` has
     the Z_m ≠ 0 of which both parts are below that, by m, as (x, y, e): Z_m = (x + y·i)·2^e with max(|x|, |y|) in
     [1/2, 1). `ended` says what Z_M is: the first of a `period` of the region (|Z_M| < radius·|dZ_M/dc|), the first that
-    has `escaped` (|Z_M|² > R²), the last before the iteration `cap`, or one beyond which nothing is needed, since all
-    of the region is `inside`: its orbits never escape. But for the cap, M is the same for any larger cap.
+    has `escaped` (|Z_M|² > R²), the last before the iteration limit ("cap", a name that caches keep), or one beyond
+    which nothing is needed, since all of the region is `inside`: its orbits never escape. Unless the limit ended it,
+    M is the same for any higher limit.
     """
 
     re: Doubles
@@ -82,11 +83,11 @@ class Orbit:
         return False
 
     def until(self, iterations: int) -> "Orbit":
-        """Return the orbit for a cap that is not above the one for which this was computed."""
+        """Return the orbit for an iteration limit that is not above the one for which this was computed."""
         if iterations >= self.length:
             return self
         tiny = {index: value for index, value in self.tiny.items() if index <= iterations}
-        return Orbit(self.re[: iterations + 1], self.im[: iterations + 1], tiny, CAP)
+        return Orbit(self.re[: iterations + 1], self.im[: iterations + 1], tiny, AT_LIMIT)
 
 
 def reference_orbit(
@@ -99,9 +100,9 @@ def reference_orbit(
 ) -> Orbit:
     """Return the orbit of the reference's centre, which has the same bits whatever the kind of integers.
 
-    It ends at the first of: |Z|² > R², the region's period, the cap, a proof that no orbit of the region escapes.
-    `progress` is told now and then how many iterations are done. Raises CancelledError when `cancel` says so, and
-    InvalidInputError where the orbit and what follows from it, which takes about as much again, would not fit into
+    It ends at the first of: |Z|² > R², the region's period, the iteration limit, a proof that no orbit of the region
+    escapes. `progress` is told now and then how many iterations are done. Raises CancelledError when `cancel` says so,
+    and InvalidInputError where the orbit and what follows from it, which takes about as much again, would not fit into
     memory.
     """
     kind = integers or integers_for(reference_bits(reference.radius))
@@ -155,7 +156,7 @@ class _Computation:
         self._keep(re[:count], im[:count])
         self._tiny |= {index: value for index, value in tiny.items() if index < first + count}
         if found or escaped or self.length == self._iterations:
-            self.ended = PERIOD if found else ESCAPED if escaped else CAP
+            self.ended = PERIOD if found else ESCAPED if escaped else AT_LIMIT
         elif self.length >= self._look:
             self._look = 2 * self.length
             re, im = self._re[: self.length + 1], self._im[: self.length + 1]
@@ -213,7 +214,7 @@ class _Computation:
             if 2 * self._re.nbytes > _LITTLE_MEMORY and 2 * self._re.nbytes > available_bytes():
                 raise InvalidInputError(
                     f"the reference orbit has no end within {self.length} iterations, and memory ends; "
-                    "use a smaller iteration cap or another center, or --method direct"
+                    "use a lower iteration limit or another center, or --method direct"
                 )
             for parts in (self._re, self._im):
                 parts.resize(end + max(end // 8, min(end, _MOST_DOUBLED)), refcheck=False)

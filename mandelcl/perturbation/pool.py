@@ -11,7 +11,7 @@ from collections.abc import Callable
 from mandelcl.base.errors import CancelledError, DeviceError, Token, stop_if
 from mandelcl.base.machine import available_bytes, cores
 from mandelcl.perturbation.helper import Helper
-from mandelcl.perturbation.kept import Wanted
+from mandelcl.perturbation.kept import ReferenceKey
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.table import Table
 
@@ -29,7 +29,7 @@ class Pool:
     """Processes that compute references for this one, at most `processes`; they end with the `with` block.
 
     Orbits are kept on disk where `keeps` says so; those that are there are used in any case. `depth` is how many
-    references are worth being under way, or ready, beside the present one, as `ahead` has said last.
+    references are worth being under way, or ready, beside the present one, as `prefetch_count` has said last.
     """
 
     def __init__(self, processes: int, *, keeps: bool) -> None:
@@ -73,10 +73,10 @@ class Pool:
         self._seconds, self._bytes = seconds, 1.5 * _BYTES_AN_ITERATION * orbit.length
         self._noted.set()
 
-    def ahead(self, references: int, iterations: int) -> int:
-        """Return how many of the next so many references, of a cap, are worth being under way beside the present one.
+    def prefetch_count(self, references: int, iterations: int) -> int:
+        """Return how many of the next `references` are worth computing in parallel with the present one.
 
-        Where that is not known yet, this waits until it is, or the present one has turned out to be long.
+        If that is not known yet, this waits until it is, or until the present one has turned out to be long.
         """
         known = self._noted.is_set() or self._noted.wait(_LONG_S)
         seconds = self._seconds if known else math.inf
@@ -87,7 +87,9 @@ class Pool:
         self.depth = int(max(1, min(self.most, room))) if self._helps else 1
         return min(references, self.depth)
 
-    def computed(self, wanted: Wanted, cancel: Token, progress: Callable[[int], None]) -> tuple[Orbit, Table] | None:
+    def computed(
+        self, wanted: ReferenceKey, cancel: Token, progress: Callable[[int], None]
+    ) -> tuple[Orbit, Table] | None:
         """Return the orbit of a reference and its table, from a process that is free, or the next to be.
 
         None where this process is to compute them: they are short, no process could be started, or it died. Raises

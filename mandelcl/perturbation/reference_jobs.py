@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mandelcl.base.errors import NEVER, CancelledError, Token
 from mandelcl.core import timeline
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit
-from mandelcl.perturbation.orbit import CAP, Orbit
+from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, Orbit
 from mandelcl.perturbation.table import Table, build
 
 if TYPE_CHECKING:  # most processes have one job
@@ -62,7 +62,7 @@ class _Begun:
         return self.orbit.cancel.is_set()
 
 
-_begun: OrderedDict[Wanted, _Begun] = OrderedDict()
+_begun: OrderedDict[ReferenceKey, _Begun] = OrderedDict()
 _changing = threading.Lock()
 
 
@@ -91,23 +91,23 @@ def begin(
     unit_bits: int | None = None,
     then: tuple[Hashable, Make] | None = None,
 ) -> None:
-    """Begin to compute the orbit of a reference and its table, as `beside` returns them, unless that has been begun.
+    """Begin to compute what `reference_and_table` returns, unless that has been begun.
 
-    Where a pool helps, `then` is what is made of them at once, and the name by which `taken` returns it.
+    Where a pool helps, `then` is what is made of them at once, and the name by which `pop_packed` returns it.
     """
-    _of(Wanted(reference, iterations, radius_squared, unit_bits), then)
+    _of(ReferenceKey(reference, iterations, radius_squared, unit_bits), then)
 
 
-def taken(
+def pop_packed(
     reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None, name: Hashable
 ) -> Any:
     """Return what was made of an orbit and its table by the time that they were there, once; else None."""
-    begun = _of(Wanted(reference, iterations, radius_squared, unit_bits))
+    begun = _of(ReferenceKey(reference, iterations, radius_squared, unit_bits))
     begun.future.result()
     return begun.made.pop(name, None)
 
 
-def beside(
+def reference_and_table(
     reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None = None
 ) -> tuple[Orbit, Table]:
     """Return the orbit of a reference and its table, once they are computed; raises what that raised.
@@ -115,7 +115,7 @@ def beside(
     With `unit_bits` the table has bounds on errors, for numbers of so many bits.
     """
     with timeline.span("wait for the reference", "wait"):
-        return _of(Wanted(reference, iterations, radius_squared, unit_bits)).future.result()
+        return _of(ReferenceKey(reference, iterations, radius_squared, unit_bits)).future.result()
 
 
 def await_begun(
@@ -126,12 +126,12 @@ def await_begun(
     cancel: Token = NEVER,
     unit_bits: int | None = None,
 ) -> None:
-    """Wait until `beside` has what it returns; `progress` is told now and then how many iterations of it are done.
+    """Wait until `reference_and_table` can return at once; `progress` is called now and then with the iterations done.
 
     Where `cancel` is set before, this raises CancelledError, and nothing more is computed unless others wait for it.
     Raises what the computation raised.
     """
-    begun = _of(Wanted(reference, iterations, radius_squared, unit_bits))
+    begun = _of(ReferenceKey(reference, iterations, radius_squared, unit_bits))
     with timeline.span("wait for the reference", "wait"):
         with _changing:
             begun.orbit.waiting += 1
@@ -148,7 +148,7 @@ def await_begun(
     begun.future.result()
 
 
-def _of(key: Wanted, then: tuple[Hashable, Make] | None = None) -> _Begun:
+def _of(key: ReferenceKey, then: tuple[Hashable, Make] | None = None) -> _Begun:
     pool = _pool.get()
     with _changing:
         begun = _begun.get(key)
@@ -166,7 +166,7 @@ def _forget(most: int) -> None:
             del _begun[old]
 
 
-def _started(key: Wanted, pool: "Pool | None", then: tuple[Hashable, Make] | None) -> _Begun:
+def _started(key: ReferenceKey, pool: "Pool | None", then: tuple[Hashable, Make] | None) -> _Begun:
     future: Future[tuple[Orbit, Table]] = Future()
     made: dict[Hashable, Any] = {}
     alike = (begun for begun_key, begun in _begun.items() if _orbit_of(begun_key) == _orbit_of(key))
@@ -191,7 +191,9 @@ def _started(key: Wanted, pool: "Pool | None", then: tuple[Hashable, Make] | Non
     return _Begun(future, thread, under_way, made)
 
 
-def _computed(key: Wanted, other: _Begun | None, under_way: _UnderWay, pool: "Pool | None") -> tuple[Orbit, Table]:
+def _computed(
+    key: ReferenceKey, other: _Begun | None, under_way: _UnderWay, pool: "Pool | None"
+) -> tuple[Orbit, Table]:
     """Return an orbit and its table, computed here; the orbit is that of another key where that has it."""
     reference, iterations, radius_squared, unit_bits = key
     began = perf_counter()
@@ -209,25 +211,28 @@ def _computed(key: Wanted, other: _Begun | None, under_way: _UnderWay, pool: "Po
 
 
 def known_end(reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None) -> bool:
-    """Return whether the orbit of a reference is there that ends before the cap, so that it is that of any larger."""
+    """Return whether a reference's orbit is known that ends before the iteration limit.
+
+    Such an orbit also serves every higher limit.
+    """
     with _changing:
-        return _with_end(Wanted(reference, iterations, radius_squared, unit_bits)) is not None
+        return _with_end(ReferenceKey(reference, iterations, radius_squared, unit_bits)) is not None
 
 
-def _with_end(key: Wanted) -> _Begun | None:
-    """Return what is done for another cap of the same reference, where it serves: its orbit ends before both."""
+def _with_end(key: ReferenceKey) -> _Begun | None:
+    """Return the job of another iteration limit of the same reference, if its orbit ends before both limits."""
     for other, begun in _begun.items():
         if other._replace(iterations=key.iterations) == key and begun.future.done() and not begun.failed:
             orbit, _ = begun.future.result()
-            if orbit.ended != CAP and orbit.length <= key.iterations:
+            if orbit.ended != AT_LIMIT and orbit.length <= key.iterations:
                 return begun
     return None
 
 
-def _orbit_of(key: Wanted) -> Wanted:
+def _orbit_of(key: ReferenceKey) -> ReferenceKey:
     """Return what decides an orbit alone: the bits of steps and tail do not."""
     reference, iterations, radius_squared, _ = key
-    return Wanted(replace(reference, step_bits=0, tail_bits=0), iterations, radius_squared, None)
+    return ReferenceKey(replace(reference, step_bits=0, tail_bits=0), iterations, radius_squared, None)
 
 
 @atexit.register

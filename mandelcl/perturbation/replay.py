@@ -13,7 +13,7 @@ from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled
 from mandelcl.perturbation.table import Table, TableLevel
 
 _RUN = 64
-_DIP = 2.0**-8
+_CLOSE_RETURN = 2.0**-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Replay:
         return None
 
     def turns(self, re: float, im: float) -> Iterator[Turn]:
-        """Yield the turns of a point's orbit until it is outside or at the cap."""
+        """Yield the turns of a point's orbit until it is outside or at the iteration limit."""
         constants = self._constants(re, im)
         turn = Turn(State(ZERO), 0, (0.0, 0.0), outside=False)
         while turn.n < self._iterations and not turn.outside:
@@ -136,21 +136,21 @@ class Replay:
         (x, y), (u, v) = number.plain(self._value(state.place)), number.plain(state.z)
         x, y = add(x, u), add(y, v)
         most, steps, norm = min(_RUN, self._iterations - n), 0, 1.0
-        while steps < most and _DIP <= norm <= self._radius_squared:
+        while steps < most and _CLOSE_RETURN <= norm <= self._radius_squared:
             x, y = self._next(x, y, whole)
             norm, steps = number.norm(x, y), steps + 1
         place = (state.place + steps) % self._orbit.length
         u, v = number.plain(self._value(place))
         u, v = add(x, -u), add(y, -v)
-        if norm < _DIP or norm < number.norm(u, v):
+        if norm < _CLOSE_RETURN or norm < number.norm(u, v):
             z, place = number.normal(x, y, 0), 0
         else:
             z = number.normal(u, v, 0)
-        far = z.exponent > -self._reference.tail_bits and norm >= _DIP
+        far = z.exponent > -self._reference.tail_bits and norm >= _CLOSE_RETURN
         return Turn(State(z, place, far), n + steps, (x, y), not norm <= self._radius_squared)
 
     def _longest(self, place: int, key: int, left: int) -> tuple[TableLevel | None, int]:
-        """Return the longest step that begins at a place, holds for a key, and stays within the cap."""
+        """Return the longest step that begins at a place, holds for a key, and stays within the iteration limit."""
         found: tuple[TableLevel | None, int] = None, 0
         for level in self._table.levels:
             record = place // level.block

@@ -74,7 +74,7 @@ class Values:
             exponent = np.where(hit, self.tiny_exponent[place], exponent)
         return Pairs(re, im, exponent).normalised()
 
-    def dips(self, starts: Indices | None, count: int, block: int) -> Indices:
+    def close_returns(self, starts: Indices | None, count: int, block: int) -> Indices:
         """Return the place of the least |Z| in each block of `count` boundaries, the first where several are equal.
 
         The boundaries are the indices `starts`; None: the indices from 0.
@@ -91,11 +91,11 @@ class Values:
             table = squares.reshape(-1, block)
             found = table.argmin(axis=1)
             small = np.flatnonzero(table.min(axis=1) < _TINY_SQUARE)
-            found[small] = self._small_dips(starts, count, (top + small)[:, np.newaxis] * block + np.arange(block))
+            found[small] = self._small_returns(starts, count, (top + small)[:, np.newaxis] * block + np.arange(block))
             places[top : top + len(found)] = found
         return places + np.arange(rows) * block
 
-    def _small_dips(self, starts: Indices | None, count: int, places: Indices) -> Indices:
+    def _small_returns(self, starts: Indices | None, count: int, places: Indices) -> Indices:
         """Return the column of the least |Z| in each row of boundaries, where squares have lost bits."""
         inside = np.minimum(places, count - 1)
         z = self.at(inside if starts is None else starts[inside])

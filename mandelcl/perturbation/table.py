@@ -83,7 +83,7 @@ def build(
         while count > 1:
             above -= 1
             rule = JoinRule(step_bits, None if unit_bits is None else Domain.of(reach, above))
-            places = values.dips(None if below is None else below.starts, count, fanout)
+            places = values.close_returns(None if below is None else below.starts, count, fanout)
             mantissas = np.empty((10, len(places)))
             steps = Steps.within(mantissas, unit_bits is not None)
             part = partial(_compute, values, below, places, count, rule, steps, cancel)

@@ -34,10 +34,10 @@ class _Band:
 
 @dataclass(slots=True)
 class _ReaderProgress:
-    """Rows above `low` have been read, and below it the strips `ahead`, each from a top to a bottom row."""
+    """Rows above `low` have been read, and below it the strips `read_strips`, each from a top to a bottom row."""
 
     low: int = 0
-    ahead: dict[int, int] = field(default_factory=dict)
+    read_strips: dict[int, int] = field(default_factory=dict)
 
 
 class Bands:
@@ -221,9 +221,9 @@ class Bands:
         return band == self._last_band() or self._has_room()
 
     def _advance(self, progress: _ReaderProgress, top: int, bottom: int) -> None:
-        progress.ahead[top] = bottom
-        while progress.low in progress.ahead:
-            progress.low = progress.ahead.pop(progress.low)
+        progress.read_strips[top] = bottom
+        while progress.low in progress.read_strips:
+            progress.low = progress.read_strips.pop(progress.low)
         self._drop()
         self._changed.notify_all()
 

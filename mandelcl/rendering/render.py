@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, require_callable, require_type
+from mandelcl.base.renamed import renamed_arguments
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, grid
 from mandelcl.core.field import Field, allocate
@@ -27,13 +28,14 @@ from mandelcl.rendering.waiting import begin_early
 _TILE = 256  # side in pixels of the tiles that `urgency` orders
 
 
+@renamed_arguments(notice="on_message")
 def render(
     job: Job,
     devices: DeviceSelection | Session = (),
     settings: Settings | None = None,
     *,
     progress: ShowProgress | None = None,
-    notice: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
     cancel: Token | None = None,
     urgency: Callable[[Block], float] | None = None,
 ) -> tuple[Field, Report]:
@@ -43,17 +45,17 @@ def render(
     devices. By default it is the fastest device that passes its self-test. A single device works in this process.
     Several share the picture, each in its own process; if one fails, only its current blocks are computed again.
     Devices of a SPEC like "all" that cannot do the job are left out. `settings` change the speed, never a byte of the
-    field. `progress` is called after each block, `notice` with lines for the user. `urgency` maps tiles of the picture
-    to their priority; the tile with the smallest value is computed first. Set `cancel`, a `threading.Event`, to end the
-    render with CancelledError. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no
-    number can hold.
+    field. `progress` is called after each block, `on_message` with lines for the user. `urgency` maps tiles of the
+    picture to their priority; the tile with the smallest value is computed first. Set `cancel`, a `threading.Event`, to
+    end the render with CancelledError. Raises DeviceError if no device can do the job, and InvalidInputError for a job
+    that no number can hold.
     """
     require_inputs(job, devices, settings)
-    require_hooks(cancel, progress=progress, notice=notice, urgency=urgency)
+    require_hooks(cancel, progress=progress, on_message=on_message, urgency=urgency)
     begin_early(job)
     with ExitStack() as stack:
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
-        work = session.begin(job, settings, notice or (lambda _line: None), progress, cancel or NEVER)
+        work = session.begin(job, settings, on_message or (lambda _line: None), progress, cancel or NEVER)
         return computed(work, progress, cancel or NEVER, urgency)
 
 
@@ -77,7 +79,7 @@ def computed(
 ) -> tuple[Field, Report]:
     """Run a work and return its field, all in memory, and its report."""
     job, view = work.job, work.job.view
-    planes = allocate(job, work.lend)
+    planes = allocate(job, work.acquire)
     done = 0
 
     def place(block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:

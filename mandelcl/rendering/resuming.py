@@ -14,7 +14,7 @@ from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
 from mandelcl.files.paths import one_line, target
 from mandelcl.rendering.manifest import Manifest
-from mandelcl.rendering.store import DRAFT, BandStore
+from mandelcl.rendering.store import TEMPFILE, BandStore
 
 _STORED_BYTES, _STORED_PLANE_BYTES = 1.0, 4.5  # bytes per pixel in the store: its count, and each further plane
 
@@ -52,9 +52,9 @@ def left_behind(stores: Sequence[BandStore], resume: bool) -> Manifest | None:
     for store in stores:
         with one_line("cannot use", store.folder):
             store.sweep()
-        draft = store.folder / DRAFT
-        if os.path.lexists(draft):
-            raise FileError(f"{draft} was not made by mandelcl; move it away, or choose another output", draft)
+        tempfile = store.folder / TEMPFILE
+        if os.path.lexists(tempfile):
+            raise FileError(f"{tempfile} was not made by mandelcl; move it away, or choose another output", tempfile)
     return manifests[0]
 
 

@@ -56,13 +56,13 @@ def finest(job: Job, colouring: Colouring | None) -> Job:
     return replace(job, view=job.view.finer(1 << bits)) if bits else job
 
 
-def resolving(job: Job, fine: Job, session: Session, self_test: bool, notice: Callable[[str], None]) -> Job:
+def resolving(job: Job, fine: Job, session: Session, self_test: bool, on_message: Callable[[str], None]) -> Job:
     """Return a job with the method and the number to which a finer job resolves on a session's devices."""
     resolved, warnings = session.resolved(
         replace(fine, algorithm="escape"), self_test
     )  # the job's own algorithm is not resolved yet
     for warning in warnings:
-        notice(warning)
+        on_message(warning)
     return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding)
 
 
@@ -155,7 +155,7 @@ class SampledWork(WorkStage):
         averages = Averages(self.job, self._colouring, band)
         for shift in shifts(self._most):
             self._add(averages, shift, cancel)
-            self._tell(0)
+            self._show_progress(0)
         with self.watch.of("colour"):
             return averages.pixels()
 
@@ -183,10 +183,10 @@ class SampledWork(WorkStage):
                 with self.watch.of("colour"):
                     undecided.add(job, values_of(job.planes, results, job.facts))
                 self._note(undecided.indices.size)
-                self._tell(band.pixels)
+                self._show_progress(band.pixels)
             taken = level
             with self.watch.of("colour"):
-                undecided.settle()
+                undecided.refine()
         with self.watch.of("colour"):
             return first.pixels(self.job, undecided)
 
@@ -199,7 +199,7 @@ class SampledWork(WorkStage):
             with self.watch.of("colour"):
                 first.put(self.job, values_of(job.planes, results, job.facts), block.x - wider.x, block.y - wider.y)
         self._note(band.pixels)
-        self._tell(0)
+        self._show_progress(0)
         return first
 
     def _listed(self, job: Job, pixels: PixelList, cancel: Token) -> Words:
@@ -234,7 +234,7 @@ class SampledWork(WorkStage):
         log.totals += theirs.totals
         self._samples += samples
 
-    def _tell(self, more: int) -> None:
+    def _show_progress(self, more: int) -> None:
         """Report the number of finished pixels plus `more`."""
         if self._show is not None:
             auto = self._colouring.samples == AUTO

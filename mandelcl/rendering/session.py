@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, require_type
+from mandelcl.base.renamed import renamed_arguments
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED
 from mandelcl.engine import choose
@@ -23,7 +24,7 @@ from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.resolve import limited, samples_of
 from mandelcl.files import cache
 from mandelcl.opencl.device import Device
-from mandelcl.rendering.waiting import ExactCounts, await_host
+from mandelcl.rendering.waiting import ExactCounts, await_reference
 
 if TYPE_CHECKING:  # imported where needed: most processes do one job on one device
     from distributed import Client
@@ -31,7 +32,7 @@ if TYPE_CHECKING:  # imported where needed: most processes do one job on one dev
     from mandelcl.crew.crew import Crew
     from mandelcl.crew.dask.connection import Connection
 
-Notice = Callable[[str], None]
+OnMessage = Callable[[str], None]
 _MOST_CHOICES = 256
 
 
@@ -40,13 +41,13 @@ def _silent(_line: str) -> None:
 
 
 @dataclass(slots=True)
-class _Teller:
+class _MessageSink:
     """The receiver of fault reports. A crew refers to this object rather than to the session that owns it."""
 
-    notice: Notice = _silent
+    on_message: OnMessage = _silent
 
-    def tell(self, line: str) -> None:
-        self.notice(line)
+    def report(self, line: str) -> None:
+        self.on_message(line)
 
 
 def require_devices(devices: Any, kinds: tuple[type, ...]) -> None:
@@ -93,7 +94,7 @@ class Session:
         self._crew: Crew | None = None
         self._crew_of: tuple[object, ...] = ()
         self._dropped: weakref.finalize[..., Session] | None = None
-        self._teller = _Teller()
+        self._messages = _MessageSink()
 
     def __enter__(self) -> Self:
         self._require_open()
@@ -150,26 +151,27 @@ class Session:
         if os.getpid() != self._process:
             raise InvalidInputError("the session belongs to the parent of this forked process; make a new session here")
 
+    @renamed_arguments(notice="on_message")
     def begin(
         self,
         job: Job,
         settings: Settings | None = None,
-        notice: Notice = _silent,
+        on_message: OnMessage = _silent,
         progress: ShowProgress | None = None,
         cancel: Token = NEVER,
     ) -> Work:
         """Resolve a job and begin the work on it, on one device or shared by several. Return the work.
 
-        This ends any earlier work. `notice` is called with lines for the user. `progress` is called while the job's
+        This ends any earlier work. `on_message` is called with lines for the user. `progress` is called while the job's
         reference orbit is computed (set `cancel` to end this with CancelledError) and, from any thread, while counts
         are proved. Raises DeviceError if no device can do the job, and InvalidInputError for a job that no number can
         hold, or for settings that several devices cannot share.
         """
         self._require_open()
         settings = settings or Settings()
-        self._teller.notice = notice
-        wait = partial(await_host, progress=progress, notice=notice, cancel=cancel)
-        job = self.limited(job, settings, notice, progress, cancel)
+        self._messages.on_message = on_message
+        wait = partial(await_reference, progress=progress, on_message=on_message, cancel=cancel)
+        job = self.limited(job, settings, on_message, progress, cancel)
         work: Work
         if self._cluster is not None:
             work = self._distribute(self._cluster, job, settings, wait)
@@ -185,9 +187,9 @@ class Session:
         if CERTIFIED.name in work.job.planes and choice is not None:
             from mandelcl.rendering.certify.work import certified
 
-            work = certified(work, choice, settings, ExactCounts(progress, notice).show)
+            work = certified(work, choice, settings, ExactCounts(progress, on_message).show)
         for warning in (*work.warnings, *cache.complaints()):
-            notice(warning)
+            on_message(warning)
         return work
 
     def resolved(self, job: Job, self_test: bool = True) -> tuple[Job, tuple[str, ...]]:
@@ -211,25 +213,26 @@ class Session:
             del self._choices[old]
         return choice.job, choice.warnings
 
+    @renamed_arguments(notice="on_message")
     def limited(
         self,
         job: Job,
         settings: Settings | None = None,
-        notice: Notice = _silent,
+        on_message: OnMessage = _silent,
         progress: ShowProgress | None = None,
         cancel: Token = NEVER,
     ) -> Job:
         """Return a job with its automatic iteration limit resolved by a survey of its view; other jobs are unchanged.
 
-        `notice` is called with lines for the user, and `progress` while a reference orbit is computed. Raises the same
-        errors as `begin`.
+        `on_message` is called with lines for the user, and `progress` while a reference orbit is computed. Raises the
+        same errors as `begin`.
         """
         self._require_open()
         if not job.auto_iterations:
             return job
         job, notes = limited(job, *self._surveying(job, settings or Settings(), progress, cancel), shared=self._several)
         for note in notes:
-            notice(note)
+            on_message(note)
         return job
 
     def samples_of(
@@ -255,7 +258,7 @@ class Session:
         self, job: Job, settings: Settings, progress: ShowProgress | None, cancel: Token
     ) -> tuple[list[DeviceClass], Survey]:
         """Return the classes of all devices, and what surveys a job on them."""
-        wait = partial(await_host, progress=progress, notice=_silent, cancel=cancel)
+        wait = partial(await_reference, progress=progress, on_message=_silent, cancel=cancel)
         if self._cluster is not None:
             from mandelcl.crew.dask.work import ClusterSurvey
 
@@ -276,7 +279,7 @@ class Session:
         _require_shareable(settings, f"{len(self.devices)}")
         choices, notes = choose.several(job, self.devices, settings.self_test, self._required_specs)
         for note in notes:
-            self._teller.tell(note)
+            self._messages.report(note)
         wait(choices[0].job)  # each device's process reads the reference from disk
         if len(choices) == 1:
             return self._computation(choices[0], settings), choices[0]
@@ -294,7 +297,7 @@ class Session:
         from mandelcl.crew.crew import Crew
 
         self._end_crew()
-        crew = Crew(choices, settings, notice=self._teller.tell)
+        crew = Crew(choices, settings, on_message=self._messages.report)
         self._keep(crew, crew_of)
         return crew, choices[0]
 
@@ -305,7 +308,7 @@ class Session:
 
         if self._crew is None or self._crew_of != (settings,) or not taken_over(self._crew, job, wait):
             self._end_crew()
-            self._keep(cluster_work(cluster, job, settings, self._teller.tell, wait), (settings,))
+            self._keep(cluster_work(cluster, job, settings, self._messages.report, wait), (settings,))
             assert self._crew is not None
         return self._crew
 

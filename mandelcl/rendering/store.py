@@ -28,11 +28,11 @@ from mandelcl.rendering.band_layout import Values
 from mandelcl.rendering.manifest import DIGEST_BYTES, Manifest, OtherVersionError
 
 MANIFEST = "manifest.json"
-DRAFT = "draft"
+TEMPFILE = "draft"
 BAND = "band-{:07d}"
 NEW = ".new"
 _BAND = re.compile(r"band-\d{7}")
-_DRAFT = re.compile(rf"{DRAFT}|(manifest\.json|band-\d{{7}})\{NEW}")
+_TEMPFILE = re.compile(rf"{TEMPFILE}|(manifest\.json|band-\d{{7}})\{NEW}")
 _MAGIC = b"mandelcl band 2\n"
 _LONGEST_MANIFEST = 1 << 20
 _LONGEST_FACTS = 1 << 12
@@ -42,7 +42,7 @@ _NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 
 def own(names: list[str]) -> list[str]:
     """Return those names that only a store uses."""
-    return [name for name in names if _BAND.fullmatch(name) or _DRAFT.fullmatch(name)]
+    return [name for name in names if _BAND.fullmatch(name) or _TEMPFILE.fullmatch(name)]
 
 
 def is_band(path: Path) -> bool:
@@ -50,11 +50,11 @@ def is_band(path: Path) -> bool:
     return bool(_BAND.fullmatch(path.name)) and not _is_folder(path)
 
 
-def is_draft(path: Path) -> bool:
+def is_tempfile(path: Path) -> bool:
     """Return whether a path is a store's tempfile: a file, or the folder of a Deep Zoom picture."""
     if _is_folder(path):
-        return path.name == DRAFT and deepzoom.is_draft(path)
-    return bool(_DRAFT.fullmatch(path.name))
+        return path.name == TEMPFILE and deepzoom.is_tempfile(path)
+    return bool(_TEMPFILE.fullmatch(path.name))
 
 
 def _is_folder(path: Path) -> bool:
@@ -84,7 +84,7 @@ class BandStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest: Manifest | None = None
-        self.keeps_draft = False  # a finished tempfile that could not be renamed to its final name
+        self.keeps_tempfile = False  # a finished tempfile that could not be renamed to its final name
         self._lock: FolderLock | None = None
 
     def lock(self) -> None:
@@ -198,7 +198,7 @@ class BandStore:
         if self._lock is None or not self._lock.held:
             return
         # The manifest goes last: bands without a manifest belong to no job, and `sweep` removes them.
-        names = [path for path in self._entries() if is_band(path) or is_draft(path)]
+        names = [path for path in self._entries() if is_band(path) or is_tempfile(path)]
         for path in (*names, self.folder / MANIFEST):
             remove(path)
         try:
@@ -211,7 +211,7 @@ class BandStore:
         """Remove tempfiles of earlier processes, and bands without a manifest. The caller holds the lock."""
         orphans = not (self.folder / MANIFEST).exists()
         for path in self._entries():
-            if is_draft(path) or (orphans and is_band(path)):
+            if is_tempfile(path) or (orphans and is_band(path)):
                 remove(path)
 
     def _entries(self) -> list[Path]:
@@ -220,14 +220,14 @@ class BandStore:
             return list(self.folder.iterdir())
         except OSError:  # no file descriptor is left
             bands = [BAND.format(band) for band in range(self.manifest.bands)] if self.manifest else []
-            mine = (DRAFT, *(f"{name}{NEW}" for name in (MANIFEST, *bands)), *bands)
+            mine = (TEMPFILE, *(f"{name}{NEW}" for name in (MANIFEST, *bands)), *bands)
             return [self.folder / name for name in mine if os.path.lexists(self.folder / name)]
 
     def release(self) -> None:
-        """Release the lock. Tempfiles are removed, unless `keeps_draft` is set, and so is a folder without bands."""
+        """Release the lock. Tempfiles are removed, unless `keeps_tempfile` is set, and so is a folder without bands."""
         if self._lock is None or not self._lock.held:
             return
-        if self.keeps_draft:
+        if self.keeps_tempfile:
             self._lock.release()
         elif (self.folder / MANIFEST).exists() and (self.manifest is None or any(map(is_band, self._entries()))):
             self.sweep()
@@ -255,15 +255,15 @@ class BandStore:
 
         With `flush` this also holds if the machine stops.
         """
-        draft = self.folder / f"{name}{NEW}"
+        tempfile = self.folder / f"{name}{NEW}"
         try:
-            with draft.open("wb") as file:
+            with tempfile.open("wb") as file:
                 for part in parts:
                     file.write(part)
                 if flush:
                     flush_to_disk(file)
-            draft.replace(self.folder / name)
+            tempfile.replace(self.folder / name)
         except BaseException:
             with suppress(OSError):
-                draft.unlink()
+                tempfile.unlink()
             raise

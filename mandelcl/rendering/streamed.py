@@ -32,7 +32,7 @@ from mandelcl.rendering.band_layout import PIXELS, Values
 from mandelcl.rendering.bands import BandReader, Bands
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import Convert, converter, picture_of
-from mandelcl.rendering.store import DRAFT, Band, BandStore
+from mandelcl.rendering.store import TEMPFILE, Band, BandStore
 
 _WAIT_S = 0.1
 _STORE_THREADS = 2
@@ -68,7 +68,7 @@ class Streamed:
         memory: int,
         compress: str,
         digest: bool,
-        see: Callable[[int, Words], None] | None,
+        on_counts: Callable[[int, Words], None] | None,
     ) -> None:
         self.work = work
         self.manifest = manifest
@@ -84,20 +84,20 @@ class Streamed:
         self._stale: set[int] = set()  # bands with a block that was corrected after a reader had read it
         self._loaded = Totals()  # totals of bands that an earlier process computed
         self._loading = threading.Lock()
-        self._see = see
+        self._on_counts = on_counts
         self._digest = hashlib.sha256() if digest else None
         self._keeper = ThreadPoolExecutor(_STORE_THREADS, "mandelcl store")
         self._keeping: list[Future[None]] = []
         self._sources = [self.bands.reader() for _ in paths]
         self._pictures = [picture_of(source, colouring) if colouring else None for source in self._sources]
-        self._counting = self.bands.reader() if digest or see else None
+        self._counting = self.bands.reader() if digest or on_counts else None
 
     @property
     def indexed(self) -> bool:
         """Whether the pictures have a colour table."""
         return any(picture is not None and picture.table is not None for picture in self._pictures)
 
-    def resume(self, notice: Callable[[str], None]) -> None:
+    def resume(self, on_message: Callable[[str], None]) -> None:
         """Take over the store's bands, after verifying every byte of them."""
         store = self.stores[0]
         self._convert = converter(self.work, self.manifest.form, self._colouring, self.watch)
@@ -108,7 +108,7 @@ class Streamed:
         self.bands.keep = self._keep
         damaged = sum(not whole for _, whole in bands)
         again = f"; {damaged} damaged bands are computed again" if damaged else ""
-        notice(f"resuming with {len(self.bands.stored)} of {self.manifest.bands} bands from {store.folder}{again}")
+        on_message(f"resuming with {len(self.bands.stored)} of {self.manifest.bands} bands from {store.folder}{again}")
 
     def run(self, progress: ShowProgress, cancel: Token, store_after: float) -> Report:
         """Compute the missing bands, write the outputs, and rename them to their final names."""
@@ -160,7 +160,7 @@ class Streamed:
         """Write the share of certified counts into each output whose format has a field for it."""
         if report.certified is not None:
             for path, store in zip(self.paths, self.stores, strict=True):
-                output.note(path, store.folder / DRAFT, {output.CERTIFIED_KEY: f"{report.certified.share:.6f}"})
+                output.note(path, store.folder / TEMPFILE, {output.CERTIFIED_KEY: f"{report.certified.share:.6f}"})
 
     def _put_in_place(self) -> None:
         """Rename the tempfiles to the outputs, after checking that all outputs can be replaced.
@@ -173,13 +173,13 @@ class Streamed:
                 output.check_replaceable(path)
             while waiting:
                 path, store = waiting[0]
-                output.put_in_place(path, store.folder / DRAFT)
+                output.put_in_place(path, store.folder / TEMPFILE)
                 del waiting[0]
         except FileError as error:
             for _, store in waiting:
-                store.keeps_draft = True
-            drafts = ", ".join(str(store.folder / DRAFT) for _, store in waiting)
-            remark(error, f"finished, but kept under temporary names until the next render: {drafts}")
+                store.keeps_tempfile = True
+            tempfiles = ", ".join(str(store.folder / TEMPFILE) for _, store in waiting)
+            remark(error, f"finished, but kept under temporary names until the next render: {tempfiles}")
             raise
 
     def _explain(self, failure: BaseException) -> None:
@@ -219,7 +219,7 @@ class Streamed:
 
     def _write(self, path: str | Path, store: BandStore, source: BandReader, picture: Picture | None) -> None:
         with self.bands.failing():
-            output.write_draft(path, store.folder / DRAFT, source, picture, self._compress)
+            output.write_tempfile(path, store.folder / TEMPFILE, source, picture, self._compress)
 
     def _count(self, reader: BandReader) -> None:
         """Hash the counts as little-endian uint32, row by row, and pass them to the caller's callback."""
@@ -231,8 +231,8 @@ class Streamed:
                 if self._digest is not None:
                     with self.watch.of("hash"):
                         self._digest.update(little_endian(counts))
-                if self._see is not None:
-                    self._see(top, counts.astype(np.uint32, copy=False))
+                if self._on_counts is not None:
+                    self._on_counts(top, counts.astype(np.uint32, copy=False))
 
     def _keep(self, band: int, results: Values) -> None:
         facts = asdict(self._totals[band]) if self._pixels else {}

@@ -19,6 +19,7 @@ from mandelcl.base.errors import (
     Token,
     require_type,
 )
+from mandelcl.base.renamed import renamed_arguments
 from mandelcl.base.words import Words
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.equalising import sampled_view
@@ -49,6 +50,7 @@ STORE_AFTER_S = 3.0
 _MOST_ROW_BYTES = 1 << 29
 
 
+@renamed_arguments(notice="on_message", see="on_counts", once="single_use")
 def render_to(
     paths: str | Path | Sequence[str | Path],
     job: Job,
@@ -58,12 +60,12 @@ def render_to(
     *,
     resume: bool = False,
     progress: ShowProgress | None = None,
-    notice: Callable[[str], None] | None = None,
-    see: Callable[[int, Words], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
+    on_counts: Callable[[int, Words], None] | None = None,
     cancel: Token | None = None,
     memory: int = MEMORY_BYTES,
     store_after: float = STORE_AFTER_S,
-    once: bool = False,
+    single_use: bool = False,
     compress: str = FAST,
     digest: bool = False,
     auto_samples: bool = False,
@@ -73,20 +75,20 @@ def render_to(
     Returns a report. `devices` are as for `render`: SPECs or devices; several share the picture, and by default the
     fastest is chosen. Once the device has computed for `store_after` seconds, finished bands are kept in `FILE.part`
     beside the first output. With `resume` the render continues from them. `memory` bounds the bytes of results that
-    wait to be read. `notice` is called with lines for the user and `progress` after each block, both from this thread.
-    `see` is called from another thread with the counts of some rows and the number of the first; it gets each row once
-    and in order. With `digest` the report has the SHA-256 of the counts. Without it, the counts of a large picture that
-    nothing else needs stay on the device, which colours them. Set `cancel` to end the render with CancelledError.
-    Existing files are replaced when everything is done, or not at all. If the disk refuses to replace one of several,
-    FileError says which outputs are finished but not renamed. `compress` is "fast" or "small": "small" makes a smaller
-    file with the same pixels and takes several times as long. With `auto_samples`, a colouring with one sample per
-    pixel takes as many as each pixel needs if that is cheap (`engine/antialiasing.py`); a resumed render keeps its
-    number. `once` is for a process that uses OpenCL only once: only the runtime of the device is opened, if an earlier
-    process has chosen the device. Raises FileError, and the errors of `render`.
+    wait to be read. `on_message` is called with lines for the user and `progress` after each block, both from this
+    thread. `on_counts` is called from another thread with the counts of some rows and the number of the first; it gets
+    each row once and in order. With `digest` the report has the SHA-256 of the counts. Without it, the counts of a
+    large picture that nothing else needs stay on the device, which colours them. Set `cancel` to end the render with
+    CancelledError. Existing files are replaced when everything is done, or not at all. If the disk refuses to replace
+    one of several, FileError says which outputs are finished but not renamed. `compress` is "fast" or "small": "small"
+    makes a smaller file with the same pixels and takes several times as long. With `auto_samples`, a colouring with one
+    sample per pixel takes as many as each pixel needs if that is cheap (`engine/antialiasing.py`); a resumed render
+    keeps its number. `single_use` is for a process that uses OpenCL only once: only the runtime of the device is
+    opened, if an earlier process has chosen the device. Raises FileError, and the errors of `render`.
     """
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
-    require_hooks(cancel, progress=progress, notice=notice, see=see)
+    require_hooks(cancel, progress=progress, on_message=on_message, on_counts=on_counts)
     require_type(colouring, (Colouring, NoneType), "the colouring")
     require_compression(compress)
     output.check_writable(*paths)
@@ -95,17 +97,17 @@ def render_to(
     else:
         colouring.check_planes(job.planes)
         size = {"width": job.view.width, "height": job.view.height}
-        require_sampled(paths, job, colouring, digest or see is not None)
+        require_sampled(paths, job, colouring, digest or on_counts is not None)
         output.check_drawable(*paths, **size, depth=colouring.depth, clear=colouring.transparent)
-    notice = notice or (lambda _line: None)
+    on_message = on_message or (lambda _line: None)
     for line in process_limits.remarks():
-        notice(line)
+        on_message(line)
     stores = [BandStore(_part(path)) for path in paths]
     # A driver may end the process. So no file is created before the drivers have worked, unless one exists already.
     there = any(os.path.lexists(store.folder) for store in stores)
     with ExitStack() as stack:
         manifest = stack.enter_context(claimed(stores, resume)) if there else None
-        counts = digest or see is not None
+        counts = digest or on_counts is not None
         if manifest:
             job = adopt(job, manifest)
             if auto_samples and colouring is not None:
@@ -116,7 +118,7 @@ def render_to(
         self_test, asked = settings is None or settings.self_test, finest(job, colouring)
         open_samples = auto_samples and not manifest and colouring is not None
         given: DeviceSelection | None = None
-        if once and not isinstance(devices, Session):
+        if single_use and not isinstance(devices, Session):
             given = devices
             devices, fine = choice_cache.resolved(asked, devices, self_test)
         else:
@@ -124,7 +126,7 @@ def render_to(
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         if job.auto_iterations:
             own = replace(job, method=fine.method, number=fine.number, rounding=fine.rounding)
-            limit = session.limited(own, settings, notice, progress, cancel or NEVER).iterations
+            limit = session.limited(own, settings, on_message, progress, cancel or NEVER).iterations
             job, asked, fine = (replace(one, iterations=limit, auto_iterations=False) for one in (job, asked, fine))
             fine = choice_cache.fitting(fine, asked)
         if open_samples and colouring is not None:
@@ -140,9 +142,9 @@ def render_to(
                 else:
                     fine = asked
         several = colouring is not None and colouring.samples != 1
-        job = resolving(job, fine, session, self_test, notice) if several else fine
+        job = resolving(job, fine, session, self_test, on_message) if several else fine
         with timeline.span("begin"):
-            work = session.begin(job, settings, notice, progress, cancel or NEVER)
+            work = session.begin(job, settings, on_message, progress, cancel or NEVER)
         _require_memory(work)
         if colouring is not None and not colouring.fits:
             with timeline.span("fit the colours"):
@@ -154,17 +156,17 @@ def render_to(
         if not there:
             stack.enter_context(claimed(stores, resume=False))
         cut = manifest or Manifest(work.job, work.band_rows, form_for(work, paths, colouring, counts))
-        render = Streamed(work, cut, stores, paths, colouring, memory, compress, digest, see)
+        render = Streamed(work, cut, stores, paths, colouring, memory, compress, digest, on_counts)
         if manifest:
-            render.resume(notice)
+            render.resume(on_message)
         # An existing store already has most of the space that it needs.
         long = manifest is None and work.job.view.pixels * method_of(work.job).cost(work.job) / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
         report = render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
         for line in at_limit.lines(report.share_at_limit, work.job, session, self_test, cancel or NEVER):
-            notice(line)
+            on_message(line)
     for complaint in cache.complaints():
-        notice(complaint)
+        on_message(complaint)
     return report
 
 

@@ -24,24 +24,24 @@ def begin_early(job: Job) -> None:
         method_of(resolved).begin(resolved)
 
 
-def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], None], cancel: Token) -> None:
+def await_reference(job: Job, progress: ShowProgress | None, on_message: Callable[[str], None], cancel: Token) -> None:
     """Wait for the reference orbit of a resolved job, if it has one.
 
-    `progress` is called meanwhile. If it takes long, `notice` is called once with the longest time that it may take,
-    and afterwards with anything doubtful that the orbit shows. Raises CancelledError if `cancel` is set before the end,
-    and InvalidInputError if the orbit does not fit into memory.
+    `progress` is called meanwhile. If it takes long, `on_message` is called once with the longest time that it may
+    take, and afterwards with anything doubtful that the orbit shows. Raises CancelledError if `cancel` is set before
+    the end, and InvalidInputError if the orbit does not fit into memory.
     """
-    began, said = time.perf_counter(), False
+    began, reported = time.perf_counter(), False
 
     def show(iterations: int) -> None:
-        nonlocal said
+        nonlocal reported
         seconds = time.perf_counter() - began
         if progress is not None:
             progress(Progress(0, job.view.pixels, 0, seconds, "", iterations))
-        if seconds >= _LONG_S and iterations and not said:
-            said = True
+        if seconds >= _LONG_S and iterations and not reported:
+            reported = True
             most = seconds * job.iterations / iterations
-            notice(
+            on_message(
                 f"the reference orbit has {iterations:,} of at most {job.iterations:,} iterations after "
                 f"{seconds:.0f} s and may take up to {_duration(most)}; press Ctrl-C to stop"
             )
@@ -49,15 +49,15 @@ def await_host(job: Job, progress: ShowProgress | None, notice: Callable[[str], 
     method = method_of(job)
     method.prepare(job, show, cancel)
     for line in method.doubts(job):
-        notice(line)
+        on_message(line)
 
 
 class ExactCounts:
-    """Reports exact counts: `progress` gets every update, `notice` one line if a block takes long."""
+    """Reports exact counts: `progress` gets every update, `on_message` one line if a block takes long."""
 
-    def __init__(self, progress: ShowProgress | None, notice: Callable[[str], None]) -> None:
-        self._progress, self._notice = progress, notice
-        self._began, self._said = 0.0, False
+    def __init__(self, progress: ShowProgress | None, on_message: Callable[[str], None]) -> None:
+        self._progress, self._on_message = progress, on_message
+        self._began, self._reported = 0.0, False
 
     def show(self, progress: Progress) -> None:
         """Report progress. Any thread may call this."""
@@ -67,10 +67,10 @@ class ExactCounts:
         if not done:
             self._began = progress.seconds
         seconds = progress.seconds - self._began
-        if seconds >= _LONG_S and done and not self._said:
-            self._said = True
+        if seconds >= _LONG_S and done and not self._reported:
+            self._reported = True
             left = seconds * (total - done) / done
-            self._notice(
+            self._on_message(
                 f"{done:,} of {total:,} pixels are counted in exact arithmetic after {seconds:.0f} s; the rest of "
                 f"this block may take {_duration(left)}; press Ctrl-C to stop"
             )

@@ -32,15 +32,15 @@ _LEAST_SIDE = 8
 class Bench:
     """The devices and the options of a run of a study.
 
-    `scale` multiplies the sides of all pictures, `cap` bounds all limits. A run that would take longer than `patience`
-    seconds is skipped, and no case begins another run once it has taken so long. `cancel` ends the study with
-    CancelledError. A study that has pictures draws them to the folder `pictures`, if there is one.
+    `scale` multiplies the sides of all pictures, `max_iterations` bounds all limits. A run that would take longer than
+    `patience` seconds is skipped, and no case begins another run once it has taken so long. `cancel` ends the study
+    with CancelledError. A study that has pictures draws them to the folder `pictures`, if there is one.
     """
 
     devices: Sequence[Device]
     repeat: int = 10
     scale: Fraction = Fraction(1)
-    cap: int | None = None
+    max_iterations: int | None = None
     patience: float = PATIENCE_S
     cancel: threading.Event = field(default_factory=threading.Event)
     validator: Validator = field(default_factory=Validator)
@@ -54,9 +54,9 @@ class Bench:
         """Return sides as scaled, each once."""
         return list(dict.fromkeys(self.side(size) for size in sizes))
 
-    def most(self, cap: int) -> int:
+    def most(self, max_iterations: int) -> int:
         """Return an iteration limit as bounded."""
-        return min(cap, self.cap or cap)
+        return min(max_iterations, self.max_iterations or max_iterations)
 
     def check(self) -> None:
         """Raise CancelledError where the study is to stop."""

@@ -12,7 +12,7 @@ from mandelcl.studies.row import Row, Value
 from mandelcl.studies.study import Column, Study
 
 SIZES = (2048, 2560, 3200, 4000, 5000, 6250, 7812, 9765, 12207, 15258, 19073, 23150)
-CAPS = (256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980)
+LIMITS = (256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980)
 ESCAPE, SHORT, BORDER = "escape", "escape, shortcuts", "border"
 _STYLES = {ESCAPE: "o-", SHORT: "^:", BORDER: "s--"}
 # The row's times, and what they are called.
@@ -22,25 +22,25 @@ _GPU_BORDER_PIXELS = 1 << 30  # of a block: the larger it is, the larger what is
 
 def run(bench: Bench) -> Iterator[Row]:
     """Yield rows for each limit at the least size, then for each size at the least iteration limit, all algorithms."""
-    caps = list(dict.fromkeys(bench.most(cap) for cap in CAPS))
+    limits = list(dict.fromkeys(bench.most(max_iterations) for max_iterations in LIMITS))
     size = bench.side(SIZES[0])
-    for cap in caps:
-        yield from _cases(bench, "cap", size, cap)
+    for max_iterations in limits:
+        yield from _cases(bench, "cap", size, max_iterations)
     for side in bench.sides(SIZES):
-        yield from _cases(bench, "size", side, caps[0])
+        yield from _cases(bench, "size", side, limits[0])
 
 
-def _cases(bench: Bench, sweep: str, size: int, cap: int) -> Iterator[Row]:
+def _cases(bench: Bench, sweep: str, size: int, max_iterations: int) -> Iterator[Row]:
     for algorithm in (ESCAPE, SHORT, BORDER):
-        case = f"{algorithm}, by {sweep}: {size}², cap {cap}"
+        case = f"{algorithm}, by {sweep}: {size}², cap {max_iterations}"
         extra: dict[str, Value] = {
             "sweep": sweep,
             "algorithm": algorithm,
             "size": size,
-            "cap": cap,
+            "cap": max_iterations,
             "pixels": size * size,
         }
-        job = jobs.report_job(size, cap, BORDER if algorithm == BORDER else ESCAPE)
+        job = jobs.report_job(size, max_iterations, BORDER if algorithm == BORDER else ESCAPE)
         for device in bench.devices:
             compute = _whole(device, job)
             yield bench.row(device, case, job, None, extra, shortcuts=algorithm == SHORT, compute=compute)

@@ -57,8 +57,8 @@ def multiply_adds(device: Device, number: NumberFormat, rounding: str = "fused")
 
 def run(bench: Bench) -> Iterator[Row]:
     """Yield a row for each number on each device; the rounding is resolved once for all devices."""
-    for name, size, cap in CASES:
-        side, most = bench.side(size), bench.most(cap)
+    for name, size, max_iterations in CASES:
+        side, most = bench.side(size), bench.most(max_iterations)
         job = jobs.whole_set(side, most, name, bench.rounding(name))
         first: float | None = None
         for row, device in zip(bench.rows(f"{name} {side}² cap {most}", job), bench.devices, strict=True):

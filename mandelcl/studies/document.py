@@ -169,8 +169,8 @@ class Document:
 
 def write(path: str | Path, text: str) -> None:
     """Write one of a document's texts to a file, replacing what was there in one step; raises FileError."""
-    with replacing(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+    with replacing(path) as tempfile:
+        tempfile.write_text(text, encoding="utf-8")
 
 
 def row_as_dict(row: Row) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def run(bench: Bench) -> Iterator[Row]:
     size = bench.side(SIZE)
     for place in jobs.ARTICLE_PLACES:
         for name in NUMBERS:
-            job = jobs.article_job(place, size, name, bench.cap)
+            job = jobs.article_job(place, size, name, bench.max_iterations)
             unresolved = by_name(name).unresolved(job.view, job.iterations)
             for cut, blocks in CUTS.items():
                 settings = Settings(blocks=blocks and (min(blocks[0], size), min(blocks[1], size)))

@@ -37,11 +37,11 @@ _PUBLISHED_COPIES_S = 32e-3  # one group a row
 
 def run(bench: Bench) -> Iterator[Row]:
     """Yield a row for each way to share out the pixels: in C, as the post writes it, and through mandelcl's kernels."""
-    size, cap = bench.side(SIZE), bench.most(256)
-    job = jobs.hybridizer_job(size, cap)
+    size, max_iterations = bench.side(SIZE), bench.most(256)
+    job = jobs.hybridizer_job(size, max_iterations)
 
     def extra(published: float) -> dict[str, Value]:
-        return {"published_mpix_s": published, "size": size, "cap": cap}
+        return {"published_mpix_s": published, "size": size, "cap": max_iterations}
 
     for (case, published), threads in zip(_IN_C.items(), (1, cores()), strict=True):
         load = native.upright("hybridizer", "rows_of_counts", job, (threads,))

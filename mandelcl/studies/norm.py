@@ -52,7 +52,7 @@ def _job(bench: Bench, resolution: int, number: str) -> Job:
 
 def _extra(bench: Bench, resolution: int, test: str, job: Job) -> dict[str, Value]:
     extra: dict[str, Value] = {"resolution": resolution, "test": test, "number": job.number}
-    if test == "norm" and job.number == "double" and resolution in hpc_published.SAVED and not bench.cap:
+    if test == "norm" and job.number == "double" and resolution in hpc_published.SAVED and not bench.max_iterations:
         extra["published_saved"] = hpc_published.SAVED[resolution]
     return extra
 

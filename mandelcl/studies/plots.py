@@ -46,9 +46,9 @@ def save(study: Study, rows: Rows, path: str | Path) -> None:
             f"cannot draw {path}: the rows lack values that the plot of the study {study.name!r} needs"
         ) from error
     figure.suptitle(study.title, fontsize="medium")
-    with replacing(path) as draft, warnings.catch_warnings():
+    with replacing(path) as tempfile, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # of a name in an uncommon script
-        figure.savefig(draft, format=Path(path).suffix[1:].lower())
+        figure.savefig(tempfile, format=Path(path).suffix[1:].lower())
 
 
 def coloured(rows: Rows) -> list[dict[str, Any]]:

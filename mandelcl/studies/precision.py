@@ -83,7 +83,7 @@ def run(bench: Bench) -> Iterator[Row]:
             for order in ORDERS if device is not None else ORDERS[1:]:
                 for number in ("double", "float"):
                     row = _row(bench, device, scaled, number, order, seen)
-                    if number == "float" and order == ORDER and scaled in DIFFERING and not bench.cap:
+                    if number == "float" and order == ORDER and scaled in DIFFERING and not bench.max_iterations:
                         row = with_extra(row, published=DIFFERING[scaled])
                     yield row
                 if bench.pictures is not None and scaled == sizes[0]:

@@ -155,15 +155,15 @@ def escape_counts(
     c: Complex,
     step: Callable[[Complex, Complex], Complex],
     outside: Callable[[Complex], npt.NDArray[np.bool_]],
-    cap: int,
+    max_iterations: int,
 ) -> Words:
     """Return the least n below the limit at which each orbit is outside, else the iteration limit: test, then step.
 
     z₀ and c are pairs of arrays of one length. Orbits are dropped as they escape.
     """
-    counts = np.full(np.shape(c[0]), cap, np.uint32)
+    counts = np.full(np.shape(c[0]), max_iterations, np.uint32)
     place: npt.NDArray[np.int64] = np.arange(counts.size)
-    for n in range(cap if counts.size else 0):
+    for n in range(max_iterations if counts.size else 0):
         gone = outside(z)
         if gone.any():
             counts[place[gone]] = n

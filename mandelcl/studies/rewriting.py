@@ -46,7 +46,7 @@ class _Place:
     def __init__(self, bench: Bench, place: str) -> None:
         self._bench, self._place = bench, place
         self._size = bench.side(SIZE)
-        self._job = jobs.article_job(place, self._size, "fp128", bench.cap)
+        self._job = jobs.article_job(place, self._size, "fp128", bench.max_iterations)
         self._counts_in_c: Words | None = None
         self._seconds_in_c: float | None = None
         self._first_counts: Words | None = None

@@ -66,7 +66,7 @@ def _row(bench: Bench, resolution: int, case: _Case) -> Row:
     threads = case.threads
     extra: dict[str, Value] = {"resolution": resolution, "units": threads.number, "lanes": case.code}
     extra |= {"schedule": "dynamic" if threads.dynamic else "static", "number": case.number, "chunk": threads.chunk}
-    published = None if bench.cap else _published(resolution, case)
+    published = None if bench.max_iterations else _published(resolution, case)
     if published is not None:
         extra["published_ms"] = published
     if case.code == PLAIN:

@@ -163,7 +163,12 @@ class _Scaling:
 
     def _published(self, case: _Case) -> int | None:
         """Return the report's time where it has the case: in double, between threads."""
-        if self._job.number != "double" or self._bench.cap or case.chunk or case.schedule not in parts.PINNED:
+        if (
+            self._job.number != "double"
+            or self._bench.max_iterations
+            or case.chunk
+            or case.schedule not in parts.PINNED
+        ):
             return None
         dynamic = case.schedule == parts.PINNED_DYNAMIC
         return hpc_published.threads_ms(self._resolution, case.units, case.lanes != ONE_LANE, dynamic)

@@ -24,15 +24,15 @@ def counts(job: Job, pixels: npt.NDArray[np.int64]) -> Words:
     return np.array([_count(cx, cy, limit, job.iterations) for cx, cy in points], np.uint32)
 
 
-def _count(cx: int, cy: int, limit: int, cap: int) -> int:
+def _count(cx: int, cy: int, limit: int, max_iterations: int) -> int:
     x = y = 0
-    for n in range(cap):
+    for n in range(max_iterations):
         xx, yy = product(x, x), product(y, y)
         if xx + yy > limit:
             return n
         xy = product(x, y)
         x, y = xx - yy + cx, xy + xy + cy
-    return cap
+    return max_iterations
 
 
 def product(x: int, y: int) -> int:

@@ -96,7 +96,12 @@ class StudyKernel:
         """Compute some rows and return the seconds."""
         view = self.job.view
         values = {"view_words": self._view, "offset": (-view.lattice.column, view.lattice.row)}
-        values |= {"size": (view.width, view.height), "first_row": top, "rows": rows, "cap": self.job.iterations}
+        values |= {
+            "size": (view.width, view.height),
+            "first_row": top,
+            "rows": rows,
+            "max_iterations": self.job.iterations,
+        }
         values["counts"] = self._results
         kernel_arguments = arguments(self._name, {name: values[name] for name in KERNELS[self._name]})
         launch = self._launch_of(rows)

@@ -22,7 +22,7 @@ from mandelcl.studies.study import Column, Study
 from mandelcl.studies.timing import Timed
 
 SIZES = (2048, 5000)
-CAPS = (256, 2980)
+LIMITS = (256, 2980)
 ESCAPE = "escape"
 _HATCHES = dict(zip((rule.name for rule in RULES), ("", "//", "..", "xx"), strict=True))
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
@@ -38,10 +38,10 @@ class Case:
     height: str
     radius: int = 2
 
-    def job(self, size: int, cap: int) -> Job:
+    def job(self, size: int, max_iterations: int) -> Job:
         """Return the picture by escape time, in the report's number."""
         view = View.centred(*self.centre, 4 / Fraction(self.height), size, size)
-        return Job(view, cap, Fraction(self.radius**2), self.formula, "float", "separate")
+        return Job(view, max_iterations, Fraction(self.radius**2), self.formula, "float", "separate")
 
 
 CASES = (
@@ -58,14 +58,14 @@ CASES = (
 def run(bench: Bench) -> Iterator[Row]:
     """Yield rows for each size, cap, case and device: escape time, then each rule."""
     for size in bench.sides(SIZES):
-        for cap in dict.fromkeys(bench.most(cap) for cap in CAPS):
+        for max_iterations in dict.fromkeys(bench.most(max_iterations) for max_iterations in LIMITS):
             for case in CASES:
                 for device in bench.devices:
-                    yield from _rows(bench, device, case, size, cap)
+                    yield from _rows(bench, device, case, size, max_iterations)
 
 
-def _rows(bench: Bench, device: Device, case: Case, size: int, cap: int) -> Iterator[Row]:
-    job, measures = case.job(size, cap), list[Measure]()
+def _rows(bench: Bench, device: Device, case: Case, size: int, max_iterations: int) -> Iterator[Row]:
+    job, measures = case.job(size, max_iterations), list[Measure]()
 
     def escape(row: Row) -> Row:
         timed = Timed(job, device, None, bench.cancel)
@@ -74,8 +74,8 @@ def _rows(bench: Bench, device: Device, case: Case, size: int, cap: int) -> Iter
         return row
 
     def attempt(rule: str, measure: Callable[[Row], Row]) -> Row:
-        extra: dict[str, Value] = {"variation": case.name, "rule": rule, "size": size, "cap": cap}
-        return bench.attempt(device, f"{case.name}, {rule}: {size}², cap {cap}", measure, extra)
+        extra: dict[str, Value] = {"variation": case.name, "rule": rule, "size": size, "cap": max_iterations}
+        return bench.attempt(device, f"{case.name}, {rule}: {size}², cap {max_iterations}", measure, extra)
 
     first = attempt(ESCAPE, escape)
     yield first
@@ -119,15 +119,16 @@ def _wrong(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _gains(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return in words how fast each rule is beside escape time in the largest picture at the highest limit."""
-    size, cap = last = max(map(_picture, rows))
-    said = []
+    size, max_iterations = last = max(map(_picture, rows))
+    ranges = []
     for rule in RULES:
         mine = [row["extra"] for row in rows if _picture(row) == last and row["extra"]["rule"] == rule.name]
         gains = sorted((extra["speed_up"], extra["variation"]) for extra in mine)
         if gains:
             (least, slow), (most, fast) = gains[0], gains[-1]
-            said.append(f"`{rule.name}` {least:.2f} ({slow}) to {most:.2f} ({fast})")
-    return f"at {size}² and a limit of {cap} the rules are faster than escape time by these factors: {', '.join(said)}"
+            ranges.append(f"`{rule.name}` {least:.2f} ({slow}) to {most:.2f} ({fast})")
+    where, factors = f"at {size}² and a limit of {max_iterations}", ", ".join(ranges)
+    return f"{where} the rules are faster than escape time by these factors: {factors}"
 
 
 def _picture(row: Mapping[str, Any]) -> tuple[int, int]:
@@ -140,7 +141,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     if not traced:
         figure.text(0.5, 0.5, "no rule was measured", ha="center")
         return
-    size, cap = last = max(map(_picture, traced))
+    size, max_iterations = last = max(map(_picture, traced))
     shown = [row for row in traced if _picture(row) == last]
     names = [case.name for case in CASES if any(row["extra"]["variation"] == case.name for row in shown)]
     figure.set_size_inches(13, 2 + len(names) * (0.4 + 0.35 * len(plots.labels(shown))))
@@ -151,7 +152,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     speed.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
     speed.set_xlim(*_around([row["extra"]["speed_up"] for row in shown]))
     speed.minorticks_off()
-    speed.set_xlabel(f"speed-up over escape time: {size}², cap {cap}")
+    speed.set_xlabel(f"speed-up over escape time: {size}², cap {max_iterations}")
     wrong.set_xscale("symlog", linthresh=1)
     wrong.set_xlim(0, 3 * max(3, *(row["extra"]["wrong_pixels"] for row in shown)))
     wrong.set_xlabel(f"wrong pixels, of {size * size:,}")

@@ -85,11 +85,11 @@ def _sentence(row: Row, ranked: Sequence[Row], others: Sequence[Row], named: dic
     place = next(k for k, other in enumerate(ranked) if other is row)
     above = next((other for other in reversed(ranked[:place]) if any(other is one for one in others)), None)
     below = next((other for other in ranked[place + 1 :] if any(other is one for one in others)), None)
-    said = f"{who} takes place {place + 1} of {len(ranked)} with {row.giter_s:.4g} Giter/s"
+    sentence = f"{who} takes place {place + 1} of {len(ranked)} with {row.giter_s:.4g} Giter/s"
     for where, other in (("above", above), ("below", below)):
         if other is not None:
             times = (row.giter_s or 0) / (other.giter_s or 1)
-            said += f"; {times:.2g} times the speed of {named[Identity.of(other)]}, next {where}"
+            sentence += f"; {times:.2g} times the speed of {named[Identity.of(other)]}, next {where}"
             rounding = other.extra.get("rounding")
-            said += f" (in {rounding} rounding)" if rounding != row.extra.get("rounding") else ""
-    return f"{said}."
+            sentence += f" (in {rounding} rounding)" if rounding != row.extra.get("rounding") else ""
+    return f"{sentence}."

@@ -37,7 +37,7 @@ def _row(bench: Bench, device: Device, resolution: int, columns: int, rows: int,
     """Return the row of a resolution with work-groups of so many columns × rows of work-items."""
     job = jobs.hpc_job(resolution, number.name, "fused" if device.fp64 else "separate", bench.most(1000))
     extra: dict[str, Value] = {"resolution": resolution, "columns": columns, "rows": rows, "number": number.name}
-    published = None if bench.cap else _published(resolution, columns, rows, number)
+    published = None if bench.max_iterations else _published(resolution, columns, rows, number)
     if published is not None:
         extra["published_ms"] = published
     variant = replace(default_variant(device, number), local_columns=columns, local_rows=rows)

@@ -77,8 +77,8 @@ class Worker(Protocol):
     def time_since(self, moment: float) -> float:
         """Return how many seconds ago that was, without those for which others kept the worker from running."""
 
-    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:
-        """Send a message; with `lend`, say in which `buffer` the reply is to be left, where one is free."""
+    def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:
+        """Send a message; with `with_buffer`, say in which `buffer` the reply is to be left, where one is free."""
 
     def reclaim(self) -> None:
         """Take all buffers back: no reply is under way any more."""
@@ -139,7 +139,7 @@ class WorkerProcess:
         if self._buffers:
             self._owned.callback(self._buffers.close)
         self._free = list(self._buffers.numbers) if self._buffers else []
-        self._lent: set[int] = set()
+        self._acquired: set[int] = set()
         self._lending = threading.Lock()
         try:
             self._errors = self._owned.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - as long as the process
@@ -179,8 +179,8 @@ class WorkerProcess:
     @property
     def activity(self) -> Activity:
         """What it last said that it was doing."""
-        said, heard = self._activity, self.heard
-        return Activity(said.doing, max(0.0, said.seconds - self._delay.between(heard - said.seconds, heard)))
+        latest, heard = self._activity, self.heard
+        return Activity(latest.doing, max(0.0, latest.seconds - self._delay.between(heard - latest.seconds, heard)))
 
     def time_since(self, moment: float) -> float:
         """Return how many seconds ago that was, without those for which others kept the process from running."""
@@ -197,13 +197,13 @@ class WorkerProcess:
         """Whether its process has ended, with code 0."""
         return self._process.poll() == 0
 
-    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:
-        """Send a message; with `lend`, say in which `buffer` the reply is to be left, where one is free."""
-        if lend:
+    def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:
+        """Send a message; with `with_buffer`, say in which `buffer` the reply is to be left, where one is free."""
+        if with_buffer:
             with self._lending:
                 buffer = self._free.pop() if self._free else None
                 if buffer is not None:
-                    self._lent.add(buffer)
+                    self._acquired.add(buffer)
             head = {**head, "buffer": buffer}
         try:
             wire.send(self._input, head, payload)
@@ -216,8 +216,8 @@ class WorkerProcess:
     def reclaim(self) -> None:
         """Take all buffers back: no reply is under way any more."""
         with self._lending:
-            self._free += self._lent
-            self._lent.clear()
+            self._free += self._acquired
+            self._acquired.clear()
 
     def wait(self, seconds: float) -> bool:
         """Return whether its process ends within so many seconds."""
@@ -285,14 +285,14 @@ class WorkerProcess:
         buffer, buffers = head.get("buffer"), self._buffers
         if buffer is None:
             return payload
-        if buffers is None or type(buffer) is not int or buffer not in self._lent:
+        if buffers is None or type(buffer) is not int or buffer not in self._acquired:
             raise WireError("a buffer that was not lent")
         if type(head.get("size")) is not int:
             raise WireError("no size of what is in a buffer")
         reply = buffers.copy_of(buffer, head["size"])
         with self._lending:
-            if buffer in self._lent:  # not reclaimed meanwhile
-                self._lent.remove(buffer)
+            if buffer in self._acquired:  # not reclaimed meanwhile
+                self._acquired.remove(buffer)
                 self._free.append(buffer)
         return reply
 

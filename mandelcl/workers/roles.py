@@ -24,7 +24,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "kernel": "mandelcl.lab.own_kernel.worker:serve",
         "soak": "mandelcl.lab.soak.worker:serve",
         "explore": "mandelcl.explore.worker:serve",
-        "roster": "mandelcl.explore.device_list:serve",
+        "device-list": "mandelcl.explore.device_list:serve",
         "save": "mandelcl.explore.saves:serve",
         "open": "mandelcl.explore.uploads:serve",
         "thumbnails": "mandelcl.explore.thumbnails:serve",

@@ -23,7 +23,7 @@ class RemoteRecorder:
 
     def __init__(self, send: Callable[[Mapping[str, Any]], None]) -> None:
         self._send = send
-        self._told = timeline.clock()
+        self._received = timeline.clock()
         self._recorder = Recorder("worker", self._pass_on)
         timeline.set_recorder(self._recorder)
 
@@ -35,7 +35,7 @@ class RemoteRecorder:
         tracks: Mapping[int, str] = batch.tracks
         for first in range(0, len(batch.spans), _MOST):
             spans = batch.spans[first : first + _MOST]
-            head = {"say": ORDER, "told": self._told, "said": timeline.clock(), "process": batch.process}
+            head = {"say": ORDER, "told": self._received, "said": timeline.clock(), "process": batch.process}
             self._send({**head, "tracks": list(tracks.items()), "spans": spans})
             tracks = {}
 
@@ -50,8 +50,8 @@ class WorkerTimeline:
 
     def hear(self, head: Mapping[str, Any]) -> None:
         """Record what a message says; raises WireError if it makes no sense."""
-        told, said = _time(head.get("told")), _time(head.get("said"))
-        self._offset.bound(self._ordered - told, timeline.clock() - said)
+        received, sent = _time(head.get("told")), _time(head.get("said"))
+        self._offset.bound(self._ordered - received, timeline.clock() - sent)
         tracks = {_time(number): _text(name) for number, name in _rows(head.get("tracks"), 2)}
         spans = [self._span(row) for row in _rows(head.get("spans"), 6)]
         self._recorder.forward(Batch(self._pid, _text(head.get("process")), tracks, spans))

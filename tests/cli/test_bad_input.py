@@ -79,14 +79,14 @@ def test_rectangles_picture_if_auto_selects_escape(draw: Run, folder: Path) -> N
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "how.png"]
 
 
-@pytest.mark.parametrize("cap", [str(2**32 - 1), str(2**32)])
-def test_invalid_iteration_limits(run: Run, folder: Path, cap: str) -> None:
-    assert f"from 1 to {2**32 - 2}" in refused(run, folder, "render", *SMALL, "--iterations", cap)
+@pytest.mark.parametrize("max_iterations", [str(2**32 - 1), str(2**32)])
+def test_invalid_iteration_limits(run: Run, folder: Path, max_iterations: str) -> None:
+    assert f"from 1 to {2**32 - 2}" in refused(run, folder, "render", *SMALL, "--iterations", max_iterations)
 
 
-@pytest.mark.parametrize("cap", ["0", "-1", "x", "1.5", "nan", ""])
-def test_iteration_limits_must_be_whole_numbers(run: Run, folder: Path, cap: str) -> None:
-    assert "--iterations" in refused(run, folder, "render", *SMALL, "--iterations", cap, code=2)
+@pytest.mark.parametrize("max_iterations", ["0", "-1", "x", "1.5", "nan", ""])
+def test_iteration_limits_must_be_whole_numbers(run: Run, folder: Path, max_iterations: str) -> None:
+    assert "--iterations" in refused(run, folder, "render", *SMALL, "--iterations", max_iterations, code=2)
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ def test_table_and_files(run: Run, folder: Path) -> None:
     assert len(list(csv.DictReader(text))) == len(found["rows"])
     assert "GTX 1080 Ti" in (folder / "t.md").read_text(encoding="utf-8")
     assert sorted(path.name for path in folder.iterdir()) == ["t.csv", "t.json", "t.md"]
-    said = [line for line in result.err.splitlines() if line.startswith("mandelcl: ")]  # drivers may chat, too
-    assert len(said) == len(found["rows"])
+    reported = [line for line in result.err.splitlines() if line.startswith("mandelcl: ")]  # drivers may chat, too
+    assert len(reported) == len(found["rows"])
 
 
 def test_plot(run: Run, folder: Path) -> None:
@@ -107,7 +107,7 @@ def _row(run: Run, folder: Path) -> Row:
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "said"),
+    ("changes", "code", "reported"),
     [
         ({"validation": "WRONG", "differing_pixels": 3}, 1, "mandelcl: wrong counts in 1 of 2 rows"),
         ({"extra": FOUND}, 0, None),
@@ -115,17 +115,17 @@ def _row(run: Run, folder: Path) -> Row:
     ids=["a device that is wrong", "a rule that is wrong"],
 )
 def test_wrong_counts_fail_and_wrong_rules_are_reported(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], code: int, said: str | None
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], code: int, reported: str | None
 ) -> None:
     right = _row(run, folder)
     study = replace(find_study("variations"), run=lambda _bench: iter([right, replace(right, **changes)]))
     monkeypatch.setattr("mandelcl.cli.bench.find_study", lambda _name: study)
     result = bench(run, "variations", *TINY, "--json", "t.json", code=code)
     assert len(json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"]) == 2
-    assert (result.err.splitlines()[-1] == said) == (said is not None)
+    assert (result.err.splitlines()[-1] == reported) == (reported is not None)
     heading = result.out.splitlines()[0]
-    assert ("Wrong pixels" in heading) == (said is None)
-    assert ("`border alone` has wrong pixels in dust (up to 3)" in result.out) == (said is None)
+    assert ("Wrong pixels" in heading) == (reported is None)
+    assert ("`border alone` has wrong pixels in dust (up to 3)" in result.out) == (reported is None)
 
 
 def _changed(path: Path, factor: float) -> None:

@@ -60,12 +60,12 @@ def test_wrong_kernel_fails(run: Run, spec: str, folder: Path) -> None:
     (folder / "wrong.cl").write_text(wrong, encoding="utf-8")
     result = bench(run, spec, "--kernel", "naive", "--kernel", "wrong.cl", "--markdown", "t.md", code=1)
     assert "WRONG: " in result.out
-    told = result.out.partition("\nwrong.cl on ")[2]
-    assert " has wrong counts\n" in told
-    assert "pixels are wrong; the first is column " in told
-    assert re.search(r"z_\d+ = .*\|z_\d+\|² = ", told)
-    assert "The picture is mirrored" in told
-    assert "This gives every pixel just as your kernel has it." in told
+    reported = result.out.partition("\nwrong.cl on ")[2]
+    assert " has wrong counts\n" in reported
+    assert "pixels are wrong; the first is column " in reported
+    assert re.search(r"z_\d+ = .*\|z_\d+\|² = ", reported)
+    assert "The picture is mirrored" in reported
+    assert "This gives every pixel just as your kernel has it." in reported
     assert "naive.cl on" not in result.out
     assert "The picture is mirrored" in (folder / "t.md").read_text(encoding="utf-8")
 

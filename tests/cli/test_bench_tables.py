@@ -76,7 +76,7 @@ def test_merged_tables_are_compared(run: Run, folder: Path, two: tuple[str, str]
 
 
 @pytest.mark.parametrize(
-    ("old", "code", "said"),
+    ("old", "code", "reported"),
     [
         (devices(), 0, "nothing got worse than on 2026-01-03"),
         (devices(device="Other"), 0, "no device is in both tables"),
@@ -86,13 +86,13 @@ def test_merged_tables_are_compared(run: Run, folder: Path, two: tuple[str, str]
     ],
 )
 def test_the_exit_code_is_1_only_where_a_device_of_both_got_worse(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, old: Document, code: int, said: str
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, old: Document, code: int, reported: str
 ) -> None:
     new = devices()
     monkeypatch.setattr("mandelcl.cli.bench_tables.measured", lambda *_arguments: new)
     saved(folder / "old.json", old)
     result = run("bench", "devices", "--compare", "old.json")
-    assert (result.code, said in result.err) == (code, True), result.err
+    assert (result.code, reported in result.err) == (code, True), result.err
     assert ("worse: " in result.err) == bool(code)
 
 
@@ -151,7 +151,9 @@ def test_the_baseline_is_shipped_and_whole() -> None:
     from mandelcl.studies.devices import CASES
 
     assert base.complete
-    assert {row.case for row in base.rows} == {f"{number} {size}² cap {cap}" for number, size, cap in CASES}
+    assert {row.case for row in base.rows} == {
+        f"{number} {size}² cap {max_iterations}" for number, size, max_iterations in CASES
+    }
     assert any(row.giter_s for row in base.rows)
     assert all(row.validation == "ok" for row in base.rows if not row.error)
     assert all(source.date and source.version for source in base.origins().values())

@@ -412,7 +412,7 @@ def test_digest_is_printed_on_request(draw: Run, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("view", "taken", "said"),
+    ("view", "taken", "reported"),
     [
         (View.centred(0, 0, 1, 8, 8), ("float", "fused", "direct"), ""),
         (View.centred(0, 0, 1, 8, 8), ("float", "separate", "direct"), "rounding separate instead of fused, because"),
@@ -424,12 +424,12 @@ def test_digest_is_printed_on_request(draw: Run, folder: Path) -> None:
         ),
     ],
 )
-def test_forced_choices_are_reported(view: View, taken: tuple[str, str, str], said: str) -> None:
+def test_forced_choices_are_reported(view: View, taken: tuple[str, str, str], reported: str) -> None:
     number, rounding, method = taken
     report: Any = SimpleNamespace(number=number, rounding=rounding, method=method, devices_text="a card")
     line = forced(Job(view), report, "a.npz")
-    assert line.startswith(said)
-    assert bool(line) == bool(said)
+    assert line.startswith(reported)
+    assert bool(line) == bool(reported)
     named = replace(Job(view), number=number, rounding=rounding, method="direct")
     if method == "direct":
         assert forced(named, report, "a.npz") == ""  # by the user

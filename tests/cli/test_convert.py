@@ -157,6 +157,6 @@ def test_resumed_exr_has_the_same_bytes(tmp_path: Path) -> None:
         )
     assert [path.name for path in tmp_path.glob("b*")] == ["b.exr.part"]
     lines: list[str] = []
-    render_to(tmp_path / "b.exr", job, ICE, resume=True, notice=lines.append)
+    render_to(tmp_path / "b.exr", job, ICE, resume=True, on_message=lines.append)
     assert any(line.startswith("resuming with") for line in lines)
     assert (tmp_path / "a.exr").read_bytes() == (tmp_path / "b.exr").read_bytes()

@@ -15,17 +15,17 @@ from fractions import Fraction
 from pathlib import Path
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.core.job import Job
-from mandelcl.files.paths import drafted
+from mandelcl.files.paths import tempfile_for
 from mandelcl.rendering.resuming import locked
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.store import BandStore
-from mandelcl.rendering.store import DRAFT
+from mandelcl.rendering.store import TEMPFILE
 from mandelcl.base.view import View
 
 def work(cancel):
-    with locked([BandStore(Path("a.png.part"))]) as stores, drafted(Path("b.png").absolute()) as draft:
-        draft.write_text("half")
-        (stores[0].folder / DRAFT).write_text("half")
+    with locked([BandStore(Path("a.png.part"))]) as stores, tempfile_for(Path("b.png").absolute()) as tempfile:
+        tempfile.write_text("half")
+        (stores[0].folder / TEMPFILE).write_text("half")
         if {begun}:
             view = View.upright(Fraction(0), Fraction(0), Fraction(1, 2), 8, 8)
             (stores[0].folder / "band-0000000").touch()

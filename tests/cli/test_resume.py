@@ -14,7 +14,7 @@ _PATHS = filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPAT
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(_PATHS)}
 pytestmark = pytest.mark.usefixtures("usable")
 LONG = ("--size", "320x200", "--palette", "coursework", "--number", "float")
-CAP = "1000000"
+ITERATIONS = "1000000"
 CHILD = """
 import sys
 {prepare}
@@ -58,7 +58,7 @@ def test_the_coursework_may_be_resumed(draw: Run, folder: Path) -> None:
 
 def test_interrupt_keeps_finished_results(draw: Run, run: Run, folder: Path) -> None:
     """Ctrl-C after the store has begun: a hint; then refused, resumed, the same bytes."""
-    render = ("render", *LONG, "--iterations", CAP, "-o", "a.png")
+    render = ("render", *LONG, "--iterations", ITERATIONS, "-o", "a.png")
     command = ("-c", CHILD.format(prepare=SMALL_BLOCKS), *render, "--no-shortcuts")
     process = Interruptible(*command, env=ENVIRONMENT, stderr=subprocess.PIPE)
     wait_for(folder / "a.png.part" / "band-0000001", process)  # the first is written before there is a store
@@ -67,7 +67,7 @@ def test_interrupt_keeps_finished_results(draw: Run, run: Run, folder: Path) -> 
     assert process.returncode == STOPPED
     assert "Traceback" not in err
     assert "--resume" in err or err.strip() == "mandelcl: stopped"  # the latter where the machine is too busy
-    refused = run("render", *LONG, "--iterations", CAP, "-o", "a.png")
+    refused = run("render", *LONG, "--iterations", ITERATIONS, "-o", "a.png")
     assert refused.code == 1
     assert "to continue it, add --resume" in refused.line
     other = run("render", *LONG, "--iterations", "77", "-o", "a.png", "--resume")

@@ -25,7 +25,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
 
 
 @pytest.mark.parametrize(
-    ("system", "number", "said"),
+    ("system", "number", "reported"),
     [
         ("linux", errno.EPIPE, ""),
         ("win32", errno.EPIPE, ""),
@@ -34,14 +34,14 @@ def refuse(monkeypatch: pytest.MonkeyPatch, error: OSError) -> None:
     ],
 )
 def test_formats_refused_on_stdout(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], system: str, number: int, said: str
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], system: str, number: int, reported: str
 ) -> None:
     """A reader that has seen enough is no error that anybody has to read of; Windows calls it an invalid argument."""
     refuse(monkeypatch, OSError(number, "full"))
     monkeypatch.setattr(sys, "platform", system)
     with pytest.raises(SystemExit) as end:
         cli.main()
-    assert (end.value.code, capfd.readouterr().err) == (1, said)
+    assert (end.value.code, capfd.readouterr().err) == (1, reported)
 
 
 @pytest.mark.parametrize(("system", "name"), [("linux", None), ("win32", "a.png")])

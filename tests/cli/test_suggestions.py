@@ -24,7 +24,7 @@ def test_help_shows_every_option_in_a_group(run: Run, command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "reported"),
     [
         (["rendr"], "no command 'rendr'; did you mean render?"),
         (["nonsense"], "no command 'nonsense'; there is render, zoom,"),
@@ -43,9 +43,9 @@ def test_help_shows_every_option_in_a_group(run: Run, command: str) -> None:
         (["render", "x.png"], "unexpected extra argument"),
     ],
 )
-def test_wrong_names_get_a_suggestion(run: Run, folder: Path, arguments: list[str], said: str) -> None:
-    code = 2 if said.startswith(("no ", "unexpected")) else 1
-    assert said in refused(run, folder, *arguments, code=code)
+def test_wrong_names_get_a_suggestion(run: Run, folder: Path, arguments: list[str], reported: str) -> None:
+    code = 2 if reported.startswith(("no ", "unexpected")) else 1
+    assert reported in refused(run, folder, *arguments, code=code)
 
 
 @pytest.mark.parametrize(

@@ -120,11 +120,11 @@ def test_all_inside_picture_is_reported(draw: Run) -> None:
     assert "proved inside" not in draw("render", *SMALL).err
 
 
-@pytest.mark.parametrize("cap", [300, 3000])
+@pytest.mark.parametrize("max_iterations", [300, 3000])
 @pytest.mark.usefixtures("usable")
-def test_higher_limit_shows_pixels_hidden_by_a_low_one(draw: Run, cap: int) -> None:
-    deep = draw("render", "--center", "0", "1", "--zoom", "1e140", *SMALL, "--iterations", str(cap))
+def test_higher_limit_shows_pixels_hidden_by_a_low_one(draw: Run, max_iterations: int) -> None:
+    deep = draw("render", "--center", "0", "1", "--zoom", "1e140", *SMALL, "--iterations", str(max_iterations))
     line = (
         "all of the pixels reached the iteration limit of 300 and are not proved inside; a higher limit may show more"
     )
-    assert (line in deep.err) == (cap == 300)
+    assert (line in deep.err) == (max_iterations == 300)

@@ -61,7 +61,7 @@ def scheduler(port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextlib.contextmanager
-def lent(port: int, *devices: str) -> Iterator[subprocess.Popen[bytes]]:
+def acquired(port: int, *devices: str) -> Iterator[subprocess.Popen[bytes]]:
     """Yield `mandelcl cluster-worker` for devices; it ends as Ctrl-C would end it."""
     options = [word for device in devices for word in ("--device", device)]
     with process("mandelcl", "cluster-worker", f"tcp://127.0.0.1:{port}", *options) as made:

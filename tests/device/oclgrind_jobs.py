@@ -39,8 +39,8 @@ from tests.oracle.fixed import counts as fixed_counts
 from tests.oracle.sign_magnitude import counts as first_version_counts
 
 VARIANTS = (Variant(1, 1, 2, 2, 1, 4, 2), Variant(1, 2, 7, 1, 1, 2, 2), Variant(4, 2, 6, 3, 2, 2, 1))
-CAP = 33
-FIXED_CAP = 8  # a step in fixed point is many instructions, and each is watched
+ITERATIONS = 33
+FIXED_ITERATIONS = 8  # a step in fixed point is many instructions, and each is watched
 _kept: list[Buffer] = []
 
 
@@ -60,9 +60,9 @@ def check(target: Target) -> dict[str, Any]:
     """Return how many launches there were and which variants were wrong; the self-test's verdict too."""
     launches, wrong = 0, []
     for smooth in (False, True):
-        job = target.job(views.whole(13, 11), CAP, planes=("counts", "smooth")[: 1 + smooth])
+        job = target.job(views.whole(13, 11), ITERATIONS, planes=("counts", "smooth")[: 1 + smooth])
         truth = expected_smooth(job, SMOOTH_LIMIT)
-        out = truth.counts < CAP
+        out = truth.counts < ITERATIONS
         for variant in VARIANTS:
             results, done = planes(job, target.device, variant, (13, 6), SetPace((6, 5), (1, 2)))
             right = np.array_equal(results[0], truth.counts)
@@ -140,7 +140,7 @@ def check_fixed(target: Target) -> dict[str, Any]:
     launches, wrong, self_tests = 0, [], []
     for double_digits in (False, True):
         for variant, smooth in ((VARIANTS[0], True), (VARIANTS[2], False)):
-            job = target.job(views.whole(6, 4), FIXED_CAP, planes=("counts", "smooth")[: 1 + smooth])
+            job = target.job(views.whole(6, 4), FIXED_ITERATIONS, planes=("counts", "smooth")[: 1 + smooth])
             shape = replace(variant, double_digits=double_digits)
             results, done = planes(job, target.device, shape, (6, 3), SetPace((2, 1), (1, 2)))
             launches += done

@@ -41,9 +41,9 @@ class Planted:
 
     name: str
     pieces: tuple[tuple[str, str], ...]
-    said: str
+    reported: str
     view: View = WHOLE
-    cap: int = 150
+    max_iterations: int = 150
     number: str = "float"
     rounding: str = "separate"
 
@@ -57,30 +57,32 @@ class Planted:
 
     @property
     def job(self) -> Job:
-        return Job(self.view, self.cap, number=self.number, rounding=self.rounding)
+        return Job(self.view, self.max_iterations, number=self.number, rounding=self.rounding)
 
 
-def planted(name: str, old: str, new: str, said: str, view: View = WHOLE, cap: int = 150) -> Planted:
-    return Planted(name, ((old, new),), said, view, cap)
+def planted(name: str, old: str, new: str, reported: str, view: View = WHOLE, max_iterations: int = 150) -> Planted:
+    return Planted(name, ((old, new),), reported, view, max_iterations)
 
 
-def _written(name: str, value: str, said: str, view: View = WHOLE, cap: int = 150) -> Planted:
-    return planted(name, WRITE, f"counts[row * width + column] = {value};", said, view, cap)
+def _written(name: str, value: str, reported: str, view: View = WHOLE, max_iterations: int = 150) -> Planted:
+    return planted(name, WRITE, f"counts[row * width + column] = {value};", reported, view, max_iterations)
 
 
-def _placed(name: str, index: str, said: str) -> Planted:
-    return planted(name, WRITE, f"counts[{index}] = n;", said)
+def _placed(name: str, index: str, reported: str) -> Planted:
+    return planted(name, WRITE, f"counts[{index}] = n;", reported)
 
 
 COUNTS = (
     _written("one more where orbits escape", "n < cap ? n + 1 : n", "Every orbit that escapes has one too many"),
     _written("one more", "n + 1", "Every count is one too high"),
-    planted("from c", START, "real x = re, y = im;", "z begins at c, which is z_1 already", cap=20),
-    _written("one less where orbits escape", "n < cap ? n - 1 : n", "below the limit has one too few", cap=20),
+    planted("from c", START, "real x = re, y = im;", "z begins at c, which is z_1 already", max_iterations=20),
+    _written(
+        "one less where orbits escape", "n < cap ? n - 1 : n", "below the limit has one too few", max_iterations=20
+    ),
     _written("one less", "n - 1", "Every count is one too low"),
     planted("too early", TEST, "n < cap - 1 && x * x + y * y <= 4", "counts go up to cap − 1 alone"),
     planted("too late", TEST, "n <= cap && x * x + y * y <= 4", "counts go up to cap + 1"),
-    _written("uchar", "(uchar)n", "cut to 8 bits", cap=300),
+    _written("uchar", "(uchar)n", "cut to 8 bits", max_iterations=300),
     _written("ushort", "(ushort)n", "cut to 16 bits", SMALL, 65856),
     _written("0 inside", "n == cap ? 0 : n", "Pixels whose orbit has not escaped have 0"),
     _written("255 inside", "n == cap ? 255 : n", "Pixels whose orbit has not escaped have 255"),
@@ -122,8 +124,8 @@ STEPS = (
 )
 
 
-def _moved(name: str, columns: str, rows: str, said: str) -> Planted:
-    return planted(name, POINT, f"left + (column {columns}) * pitch, im = top - (row {rows}) * pitch", said)
+def _moved(name: str, columns: str, rows: str, reported: str) -> Planted:
+    return planted(name, POINT, f"left + (column {columns}) * pitch, im = top - (row {rows}) * pitch", reported)
 
 
 POINTS = (
@@ -144,8 +146,8 @@ _ROUNDED_TOGETHER = "Products and sums are rounded together"
 _HALF = "fma(x, x, -(y * y)) + re"
 
 
-def _chaotic(name: str, pieces: tuple[tuple[str, str], ...], said: str, rounding: str = "separate") -> Planted:
-    return Planted(name, pieces, said, CHAOS, 300, rounding=rounding)
+def _chaotic(name: str, pieces: tuple[tuple[str, str], ...], reported: str, rounding: str = "separate") -> Planted:
+    return Planted(name, pieces, reported, CHAOS, 300, rounding=rounding)
 
 
 ROUNDINGS = (
@@ -175,7 +177,7 @@ DOUBLES = (
     Planted("double in float", _declared("double"), "is computed in double", CHAOS, 300),
     planted("2.0", IMAGINARY, "2.0 * x * y + im", "the constant 2.0 is a double", CHAOS, 300),
     Planted("fused in double", _fused(), _ROUNDED_TOGETHER, DEEP, 700, "double"),
-    Planted("upside down in double", PLACES[0].pieces, PLACES[0].said, number="double"),
+    Planted("upside down in double", PLACES[0].pieces, PLACES[0].reported, number="double"),
 )
 TWO = (
     planted(

@@ -24,7 +24,7 @@ from mandelcl.rendering.store import BandStore
 from tests import posix
 from tests.device import views
 
-SIDE, CAP, BLOCK_ROWS = 320, 100_000, 16
+SIDE, ITERATIONS, BLOCK_ROWS = 320, 100_000, 16
 try:
     import fcntl
 except ImportError:  # Windows
@@ -39,13 +39,13 @@ PLACES: dict[str, tuple[Any, str]] = {
     "Store.begin": (BandStore, "begin"),
     "Store.remove": (BandStore, "remove"),
     "Device.build": (Device, "build"),
-    "write_draft": (output, "write_draft"),
+    "write_tempfile": (output, "write_tempfile"),
     "put_in_place": (output, "put_in_place"),
 }
 
 
 def job() -> Job:
-    return Job(views.whole(SIDE, SIDE), CAP, number="float", planes=("counts", "smooth"))
+    return Job(views.whole(SIDE, SIDE), ITERATIONS, number="float", planes=("counts", "smooth"))
 
 
 def outputs(folder: Path) -> list[Path]:

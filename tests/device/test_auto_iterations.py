@@ -91,14 +91,14 @@ def plan(*stops: Stop, **changes: Any) -> FilmPlan:
 @pytest.mark.usefixtures("usable")
 def test_a_film_has_the_largest_limit_of_its_keyframes(tmp_path: Path) -> None:
     film = plan(Stop.of("-0.75", 0, 1), Stop.of("0.3005", "0.0205", 500), Stop.of("0.3005", "0.0205", 20))
-    told: list[int] = []
+    reported: list[int] = []
     with Session() as session:
         own = [session.limited(job).iterations for job in surveyed_keyframes(film)]
-        decided = limited(film, session, progress=lambda done, _total: told.append(done))
+        decided = limited(film, session, progress=lambda done, _total: reported.append(done))
         assert limited(decided, session) is decided
     assert len(own) == film.keyframes
     assert decided.job.iterations == max(own) > min(own)
-    assert told == list(range(film.keyframes))
+    assert reported == list(range(film.keyframes))
     with held(tmp_path / "keys", decided):
         assert kept_limit(film, tmp_path / "keys") == decided
         other = replace(film, width=64)

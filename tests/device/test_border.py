@@ -83,7 +83,7 @@ def test_every_pixel_is_computed_once(target: Target) -> None:
 @given(
     data=st.data(),
     view=small_views(),
-    cap=st.integers(1, 600),
+    max_iterations=st.integers(1, 600),
     first=st.integers(1, 9),
     split=st.integers(2, 4),
     smallest=st.integers(2, 6),
@@ -95,7 +95,7 @@ def test_any_subdivision(
     target: Target,
     data: st.DataObject,
     view: View,
-    cap: int,
+    max_iterations: int,
     first: int,
     split: int,
     smallest: int,
@@ -103,7 +103,7 @@ def test_any_subdivision(
     rows: tuple[int, ...],
     strides: tuple[int, ...],
 ) -> None:
-    job = target.job(view, cap, strict=True, algorithm="border")
+    job = target.job(view, max_iterations, strict=True, algorithm="border")
     own = default_variant(target.device, target.number)
     variant = data.draw(st.sampled_from([own, builds(target)[-1]]), "variant")  # four kernels are built for each
     block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
@@ -174,8 +174,8 @@ def random_differences(total: int, size: int, plan: DivisionPlan, formula: Formu
     """Return how many of so many random views differ, and how many pixels in all, on the fastest device."""
     devices = choose.matching(())
     wrong: list[int] = []
-    for view, cap in views.random_views(5, total, size, size, formula.degree):
-        choice = choose.fastest(Job(view, min(cap, 2000), formula=formula), devices)
+    for view, max_iterations in views.random_views(5, total, size, size, formula.degree):
+        choice = choose.fastest(Job(view, min(max_iterations, 2000), formula=formula), devices)
         wrong.append(differing(choice.job, choice.device, plan))
     return sum(count > 0 for count in wrong), sum(wrong)
 
@@ -273,13 +273,13 @@ def test_component_of_a_julia_set_is_not_filled(device: Device) -> None:
 def test_random_views_of_julia_sets(total: int, size: int, most: int) -> None:
     """Each c is the middle of a view on the edge of the Mandelbrot set, so half of the sets are connected."""
     devices, wrong, connected = choose.matching(()), 0, 0
-    for k, (place, cap) in enumerate(views.random_views(6, total, size, size)):
+    for k, (place, max_iterations) in enumerate(views.random_views(6, total, size, size)):
         re, im = place.point(size // 2, size // 2)
         formula = Julia(round(re, 6), round(im, 6))
         view = View.centred(
             Fraction(k % 7, 5) - Fraction(3, 5), Fraction(k % 5, 4) - Fraction(1, 2), 4 ** (k % 6), size, size
         )
-        choice = choose.fastest(Job(view, min(cap, 2000), formula=formula), devices)
+        choice = choose.fastest(Job(view, min(max_iterations, 2000), formula=formula), devices)
         below = connected_below(choice.job)
         connected += below == choice.job.iterations
         assert differing(choice.job, choice.device, DivisionPlan(first=8, smallest=4, trust="nothing")) == 0
@@ -311,18 +311,20 @@ def test_auto_selects_border_for_large_uniform_views(device: Device, monkeypatch
     rates = iter((1e12, 1e9, 1e6))
     monkeypatch.setattr(rate, "iterations_per_second", lambda _program: next(rates))
 
-    def resolved(sized: Callable[[int, int], View], cap: int, smooth: bool = False) -> str:
+    def resolved(sized: Callable[[int, int], View], max_iterations: int, smooth: bool = False) -> str:
         planes = ("counts", "smooth")[: 1 + smooth]
-        job = Job(sized(1024, 1024), cap, number="float", rounding="separate", algorithm="auto", planes=planes)
+        job = Job(
+            sized(1024, 1024), max_iterations, number="float", rounding="separate", algorithm="auto", planes=planes
+        )
         return survey.fastest(job, [device]).job.algorithm
 
-    for sized, cap, smooth, algorithm in (
+    for sized, max_iterations, smooth, algorithm in (
         (views.whole, 5000, False, "border"),
         (views.whole, 5000, True, "border"),
         (views.seahorses, 400, False, "escape"),
     ):
         rates = iter((1e12, 1e9, 1e6))
-        assert [resolved(sized, cap, smooth) for _ in range(3)] == [algorithm] * 3
+        assert [resolved(sized, max_iterations, smooth) for _ in range(3)] == [algorithm] * 3
     for least in ("_LEAST_WORK", "_LEAST_WORK_GPU"):
         monkeypatch.setattr(resolve, least, 1e12)
     assert resolved(views.whole, 5000) == "escape"

@@ -104,9 +104,9 @@ def test_wrong_blocks_are_corrected_or_dropped(tmp_path: Path, monkeypatch: pyte
             DeviceError, match=r"wrong results for 1 of \d+ bands .* are kept in .*; to continue, add --resume"
         ):
             render_to(path, SMALL, None, able()[0], settings, store_after=0.0)
-    said: list[str] = []
-    render_to(path, SMALL, None, able()[0], settings, resume=True, notice=said.append)
-    found = re.search(r"resuming with (\d+) of (\d+) bands", said[0])
+    reported: list[str] = []
+    render_to(path, SMALL, None, able()[0], settings, resume=True, on_message=reported.append)
+    found = re.search(r"resuming with (\d+) of (\d+) bands", reported[0])
     assert found is not None
     assert int(found[1]) == int(found[2]) - 1
     assert read_field(path).counts_sha256() == right

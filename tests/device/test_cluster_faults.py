@@ -23,7 +23,7 @@ from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.streaming import render_to
 from tests import posix
-from tests.device.clusters import Cable, able, dask_worker, descendants, free_port, kinds, lent, scheduler
+from tests.device.clusters import Cable, able, acquired, dask_worker, descendants, free_port, kinds, scheduler
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
@@ -107,7 +107,7 @@ def scheduler_killed(folder: Path) -> None:
     port, path = free_port(), folder / "field.npz"
     with ExitStack() as stack:
         first = stack.enter_context(scheduler(port))
-        stack.enter_context(lent(port, able()[0]))
+        stack.enter_context(acquired(port, able()[0]))
         lost = pytest.raises(DeviceError, match=r"cannot reach the cluster at tcp:")
         with Session(cluster=f"tcp://127.0.0.1:{port}", cluster_wait=600) as session, lost as caught:
             keep(session, path, False, first.kill)
@@ -136,8 +136,8 @@ def test_ten_schedulers_killed(tmp_path: Path, _turn: int) -> None:
 def network_cut(folder: Path, seconds: float, pulled: bool) -> str:
     """Cut the network for some seconds; return what is said if the render ends, and go on with it then."""
     port, path = free_port(), folder / "field.npz"
-    said = ""
-    with scheduler(port), lent(port, able()[0]):
+    reported = ""
+    with scheduler(port), acquired(port, able()[0]):
         cable = Cable(port)
         try:
 
@@ -149,15 +149,15 @@ def network_cut(folder: Path, seconds: float, pulled: bool) -> str:
                 try:
                     keep(session, path, False, happen)
                 except DeviceError as error:
-                    said = str(error)
-            if said:
+                    reported = str(error)
+            if reported:
                 time.sleep(max(0.0, seconds - 4))
                 with Session(cluster=f"tcp://127.0.0.1:{cable.port}", cluster_wait=600) as session:
                     keep(session, path, True)
         finally:
             cable.close()
     assert read_field(path).counts_sha256() == right()
-    return said
+    return reported
 
 
 @pytest.mark.long
@@ -171,8 +171,8 @@ def test_short_network_outage_only_delays(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pulled", [False, True])
 @pytest.mark.parametrize("seconds", [0.5, 2.0, 5.0, 7.0, 10.0])
 def test_ten_networks_cut(tmp_path: Path, seconds: float, pulled: bool) -> None:
-    said = network_cut(tmp_path, seconds, pulled)
-    assert not said or "cannot reach the cluster" in said
+    reported = network_cut(tmp_path, seconds, pulled)
+    assert not reported or "cannot reach the cluster" in reported
 
 
 def liar_among_others(turn: int) -> None:

@@ -70,7 +70,7 @@ def test_crew_processes_are_reused_for_later_jobs(workers: list[WorkerProcess]) 
             assert crew.faults == []
         assert all(worker.running for worker in workers if worker.pid in before)
         crew.assemble()
-        assert [slot.worker.pid for slot in crew._roster if isinstance(slot.worker, WorkerProcess)] == before
+        assert [slot.worker.pid for slot in crew._pool if isinstance(slot.worker, WorkerProcess)] == before
     assert not any(worker.running for worker in workers)
 
 
@@ -103,7 +103,7 @@ class Loaded:
     crew: Crew
 
     def is_set(self) -> bool:
-        return any(self.crew._busy(slot) for slot in self.crew._roster)
+        return any(self.crew._busy(slot) for slot in self.crew._pool)
 
 
 def test_device_of_another_class_waits_for_another_job() -> None:
@@ -115,11 +115,11 @@ def test_device_of_another_class_waits_for_another_job() -> None:
     with closing(Crew(everybody)) as crew:
         crew.reset(tiny)
         crew.assemble()
-        assert sum(slot.ready for slot in crew._roster) == len(some)
+        assert sum(slot.ready for slot in crew._pool) == len(some)
         assert np.array_equal(field(crew)[0], render(tiny, some[0].device)[0].counts)
         crew.reset(job())
         crew.assemble()
-        assert all(slot.ready for slot in crew._roster)
+        assert all(slot.ready for slot in crew._pool)
         assert np.array_equal(field(crew)[0], render(job(), some[0].device)[0].counts)
 
 

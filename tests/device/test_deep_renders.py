@@ -174,8 +174,8 @@ def test_crew_and_each_device_agree(number: str, exercised: list[str]) -> None:
 
 def test_explicit_perturbation_views_and_jobs(device: Device) -> None:
     """The whole set, a picture of one pixel, and an iteration limit of 1."""
-    for view, cap in ((View.centred("-0.75", 0, 1, 9, 7), 300), (job(1, 1).view, 500), (job(3, 2).view, 1)):
+    for view, max_iterations in ((View.centred("-0.75", 0, 1, 9, 7), 300), (job(1, 1).view, 500), (job(3, 2).view, 1)):
         number = "double" if device.fp64 else "float"
-        field, _ = render(Job(view, cap, method="perturbation", number=number), device)
+        field, _ = render(Job(view, max_iterations, method="perturbation", number=number), device)
         np.testing.assert_array_equal(field.counts, replayed(field.job))
     assert Fraction(field.counts.max().item()) == 1

@@ -98,7 +98,7 @@ WRITTEN = "select((uint_lanes)(0), (uint_lanes)(1), orbits->certified[v])"
 MARGIN = "as_int((float)(min((here.size - 2) / here.error, (2 - before.size) / before.error)))"
 
 
-def told(device: Device, job: Job, step: str, run: str) -> Words:
+def reported(device: Device, job: Job, step: str, run: str) -> Words:
     """Return what `step` and `run` say, in the scope of the two places in a kernel where an orbit escapes."""
     own, patched = source.assemble, list[int]()
 
@@ -114,8 +114,8 @@ def told(device: Device, job: Job, step: str, run: str) -> Words:
         patch.setattr(source, "assemble", assemble)
         results, _ = planes(job, device, Variant(1, 1, 64, 1, 1, 1, 1))
     assert max(patched) == 3
-    said: Words = results[1].reshape(-1)
-    return said
+    reported: Words = results[1].reshape(-1)
+    return reported
 
 
 def doubles(low: Words, high: Words) -> Reals:
@@ -124,13 +124,15 @@ def doubles(low: Words, high: Words) -> Reals:
 
 def escapes(device: Device, job: Job) -> tuple[Reals, tuple[Reals, Reals], Reals]:
     """Return of each pixel that escapes the least margin over its bound, both parts of z there, and the bound."""
-    margin = told(device, job, f"number == TURN_SINGLE ? {MARGIN} : 0", MARGIN).view(np.float32)
+    margin = reported(device, job, f"number == TURN_SINGLE ? {MARGIN} : 0", MARGIN).view(np.float32)
     words = [
-        told(device, job, f"(int)(as_long(scaled_plain(w).{part}) >> {shift})", f"(int)(as_long(w.{part}) >> {shift})")
+        reported(
+            device, job, f"(int)(as_long(scaled_plain(w).{part}) >> {shift})", f"(int)(as_long(w.{part}) >> {shift})"
+        )
         for part in ("re", "im")
         for shift in (0, 32)
     ]
-    bound = told(device, job, *["as_int((float)(here.error))"] * 2).view(np.float32)
+    bound = reported(device, job, *["as_int((float)(here.error))"] * 2).view(np.float32)
     return margin, (doubles(*words[:2]), doubles(*words[2:])), bound
 
 

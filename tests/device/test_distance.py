@@ -29,7 +29,7 @@ JULIA = Julia("-0.8", "0.156")
 WHOLE = View.centred("-0.75", 0, "1.3", 13, 9)
 TURNED = View.centred("-0.7436", "0.1318", 2000, 11, 9, rotation=30)
 SHIPS = View.centred("-1.76", "-0.03", 40, 11, 9, rotation=30)
-CAP = 300
+ITERATIONS = 300
 
 
 @pytest.fixture
@@ -72,14 +72,14 @@ def check(job: Job, device: Device, inside: bool = True) -> None:
 def test_every_word(target: Target) -> None:
     """Upright and analytic where products are fused, turned and not analytic where they are not."""
     formula, view = (MANDELBROT, WHOLE) if target.rounding == "fused" else (SHIP, SHIPS)
-    check(target.job(view, CAP, formula=formula, planes=KEPT), target.device)
+    check(target.job(view, ITERATIONS, formula=formula, planes=KEPT), target.device)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("formula", [MANDELBROT, SHIP, CUBE, JULIA], ids=str)
 def test_every_word_of_every_formula(target: Target, formula: Formula) -> None:
     for view in (WHOLE, TURNED, SHIPS):
-        job = target.job(view, CAP, formula=formula, planes=KEPT)
+        job = target.job(view, ITERATIONS, formula=formula, planes=KEPT)
         if any(value != bits(None) for value in expected(job).values()):
             check(job, target.device, inside=False)
 
@@ -128,7 +128,7 @@ def other(text: str, rounding: str, julia: bool) -> Job:
     formula = Formula.parse(text)
     formula = formula.julia("-0.4", "0.6") if julia else formula
     radius_squared = max(Fraction(4), formula.least_radius_squared())
-    return Job(HOME, CAP, radius_squared, formula, "float", rounding, planes=KEPT)
+    return Job(HOME, ITERATIONS, radius_squared, formula, "float", rounding, planes=KEPT)
 
 
 @pytest.mark.parametrize("text", OTHERS[:1])

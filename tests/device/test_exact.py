@@ -21,7 +21,7 @@ from tests.oracle.cases import tiny_jobs
 
 # Caps with sizes that keep a view with a third of its pixels inside below 10⁸ iterations. The sizes are no multiples
 # of anything a kernel is shaped by.
-CAPS = {1: (37, 23), 2: (37, 23), 3: (37, 23), 255: (503, 401), 1000: (307, 211), 100_000: (37, 23)}
+LIMITS = {1: (37, 23), 2: (37, 23), 3: (37, 23), 255: (503, 401), 1000: (307, 211), 100_000: (37, 23)}
 SIZES = [(1, 1), (1, 97), (97, 1), (2, 2), (3, 257), (257, 3), (127, 131), (1024, 5), (31, 32)]
 DENORMAL_JOBS = ("denormal imaginary parts", "denormal points", "a pitch below the ulp")
 
@@ -32,10 +32,10 @@ def test_self_test_passes(target: Target) -> None:
     assert found.speed > 0
 
 
-@pytest.mark.parametrize("cap", CAPS)
+@pytest.mark.parametrize("max_iterations", LIMITS)
 @pytest.mark.parametrize("place", views.PLACES)
-def test_places(target: Target, place: str, cap: int) -> None:
-    check_rendered(target.job(views.PLACES[place](*CAPS[cap]), cap), target.device)
+def test_places(target: Target, place: str, max_iterations: int) -> None:
+    check_rendered(target.job(views.PLACES[place](*LIMITS[max_iterations]), max_iterations), target.device)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -82,13 +82,15 @@ def test_smooth(target: Target, place: str, radius_squared: Fraction | None) -> 
     check_smooth(job, target.device)
 
 
-@pytest.mark.parametrize("cap", [1, 2, 3, 40])
-def test_smooth_of_orbits_that_never_leave(target: Target, cap: int) -> None:
+@pytest.mark.parametrize("max_iterations", [1, 2, 3, 40])
+def test_smooth_of_orbits_that_never_leave(target: Target, max_iterations: int) -> None:
     """At c = −2 and R² just below 4 an orbit escapes and stays at 2 for ever: it is given up after SMOOTH_LIMIT."""
     view = View.upright(Fraction(-2), Fraction(0), Fraction(1, 4), 5, 5, 1, 2)
-    job = target.job(view, cap, radius_squared=target.number.least_radius_squared(), planes=("counts", "smooth"))
+    job = target.job(
+        view, max_iterations, radius_squared=target.number.least_radius_squared(), planes=("counts", "smooth")
+    )
     check_smooth(job, target.device)
-    if cap > 1:
+    if max_iterations > 1:
         assert expected_smooth(job, SMOOTH_LIMIT).steps[2, 1] == SMOOTH_LIMIT + 1
 
 

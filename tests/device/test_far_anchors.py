@@ -39,8 +39,8 @@ def anchored(view: View, column: int, row: int) -> View:
     return replace(view, lattice=view.lattice.anchored(column, row))
 
 
-def job_of(words: int, view: View, cap: int = 60) -> Job:
-    return Job(view, cap, number=fixed(words).name, rounding="fixed", planes=("counts", "smooth"))
+def job_of(words: int, view: View, max_iterations: int = 60) -> Job:
+    return Job(view, max_iterations, number=fixed(words).name, rounding="fixed", planes=("counts", "smooth"))
 
 
 def variants(device: Device, number: str) -> Iterator[Variant]:

@@ -19,9 +19,9 @@ from tests.device.views import seahorses, whole
 WIDTH, HEIGHT = 61, 47
 
 
-def a_job(cap: int = 300, width: int = WIDTH, **settings: object) -> Job:
+def a_job(max_iterations: int = 300, width: int = WIDTH, **settings: object) -> Job:
     view = whole(width, HEIGHT)
-    return Job(view, cap, number="float", rounding="separate", **settings)  # type: ignore[arg-type]
+    return Job(view, max_iterations, number="float", rounding="separate", **settings)  # type: ignore[arg-type]
 
 
 @pytest.fixture(params=["own way", "copied", "copied to pinned memory"], autouse=True)
@@ -45,8 +45,8 @@ def test_no_later_render_changes_a_field(device: Device, block_pixels: int | Non
     settings = Settings(block_pixels=block_pixels)
     with Session(device) as session:
         fields = []
-        for cap in (300, 40, 170):
-            job = a_job(cap, planes=planes)
+        for max_iterations in (300, 40, 170):
+            job = a_job(max_iterations, planes=planes)
             field, report = mandelcl.render(job, session, settings)
             truth = mandelcl.render(job, Session(device), settings)[0].counts.copy()
             fields.append((field.counts, field.smooth, truth, report))
@@ -103,7 +103,7 @@ def test_large_fields_use_separate_memory(device: Device) -> None:
         bank = host_pool(session, device)
         bank.clear()
         bank._most = 4 * WIDTH * HEIGHT + 100
-        fields = [mandelcl.render(a_job(cap), session)[0] for cap in (100, 200, 300)]
+        fields = [mandelcl.render(a_job(max_iterations), session)[0] for max_iterations in (100, 200, 300)]
         assert bank._held <= bank._most
         assert [int(field.counts.max()) for field in fields] == [100, 200, 300]
 

@@ -42,8 +42,8 @@ BUILDS = [(1, 1, 1, 1, 1, 5, 3), (1, 1, 7, 7, 1, 1, 1), (2, 3, 2, 1, 1, 1, 1), (
 
 
 def job_of(number: str, place: str) -> Job:
-    view, cap = PLACES[place]
-    return Job(view, cap, number=number, rounding="fixed")
+    view, max_iterations = PLACES[place]
+    return Job(view, max_iterations, number=number, rounding="fixed")
 
 
 def variants(device: Device, number: str) -> list[Variant]:
@@ -130,8 +130,8 @@ def test_same_hash_everywhere() -> None:
         assert len(set(hashes.values())) == 1, hashes
 
 
-def auto(view: View, device: Device, cap: int = 1000) -> str:
-    return resolve(Job(view, cap, method="direct"), [DeviceClass(fp64=device.fp64)]).job.number
+def auto(view: View, device: Device, max_iterations: int = 1000) -> str:
+    return resolve(Job(view, max_iterations, method="direct"), [DeviceClass(fp64=device.fp64)]).job.number
 
 
 def test_auto_selects_the_narrowest_number(device: Device) -> None:

@@ -46,8 +46,8 @@ def each_step(number: NumberFormat) -> Iterator[Case]:
     two, _, least = radii(number)
     for julia in ON_THE_CIRCLE:
         yield from ((julia, WIDE, 60, two), (julia, GRID, 60, two), (julia, GRID, 60, least))
-    yield from ((SHIP, view, cap, two) for view, cap in SHIPS)
-    yield from ((SHIP, view, cap, least) for view, cap in SHIPS[::2])
+    yield from ((SHIP, view, max_iterations, two) for view, max_iterations in SHIPS)
+    yield from ((SHIP, view, max_iterations, least) for view, max_iterations in SHIPS[::2])
 
 
 def staying_outside(number: NumberFormat) -> Iterator[Case]:
@@ -56,15 +56,17 @@ def staying_outside(number: NumberFormat) -> Iterator[Case]:
         yield from ((julia, WIDE, 90, two), (julia, GRID, 60, least))
     yield from ((julia, GRID, 60, three) for julia in JULIAS.values())
     yield INSIDE[1], NEAR, 200, three
-    yield from ((SHIP, view, cap, three) for view, cap in SHIPS)
+    yield from ((SHIP, view, max_iterations, three) for view, max_iterations in SHIPS)
 
 
 @pytest.mark.parametrize("cases", [each_step, staying_outside], ids=lambda cases: str(cases.__name__))
 def test_every_pixel(target: Target, cases: object) -> None:
     assert callable(cases)
     kept = ("counts", "smooth") if cases is each_step else ("counts",)
-    for formula, view, cap, radius_squared in cases(target.number):
-        check(target.job(view, cap, formula=formula, radius_squared=radius_squared, planes=kept), target.device)
+    for formula, view, max_iterations, radius_squared in cases(target.number):
+        check(
+            target.job(view, max_iterations, formula=formula, radius_squared=radius_squared, planes=kept), target.device
+        )
 
 
 @pytest.mark.parametrize("name", RETURNS_AFTER)
@@ -93,16 +95,16 @@ def test_every_pixel_of_fp128(device: Device) -> None:
     two, _, least = radii(by_name("fp128"))
     cases: list[Case] = [(julia, SMALL, 30, radius) for julia in ON_THE_CIRCLE for radius in (two, least)]
     cases += [(SHIP, SMALL_SHIP, 40, radius_squared) for radius_squared in (two, least)]
-    for formula, view, cap, radius_squared in cases:
-        check(Job(view, cap, radius_squared, formula, "fp128", "fixed", planes=("counts", "smooth")), device)
+    for formula, view, max_iterations, radius_squared in cases:
+        check(Job(view, max_iterations, radius_squared, formula, "fp128", "fixed", planes=("counts", "smooth")), device)
 
 
 def test_every_pixel_of_eight_words(device: Device) -> None:
     _, three, least = radii(by_name("fixed:8"))
     cases: list[Case] = [(julia, SMALL, 40, three) for julia in (INSIDE[1], *ON_THE_CIRCLE)]
     cases += [(INSIDE[0], SMALL, 40, least), (SHIP, SMALL_SHIP, 40, three)]
-    for formula, view, cap, radius_squared in cases:
-        check(Job(view, cap, radius_squared, formula, "fixed:8", "fixed"), device)
+    for formula, view, max_iterations, radius_squared in cases:
+        check(Job(view, max_iterations, radius_squared, formula, "fixed:8", "fixed"), device)
 
 
 def test_fp128_orbits_that_return_from_outside(device: Device) -> None:

@@ -144,7 +144,7 @@ def test_resume_after_200_random_kills(tmp_path: Path, spec: str, undisturbed: U
 @pytest.mark.parametrize(
     ("what", "turn"),
     [
-        ("Device.build", 1), ("Path.replace", 1), ("fsync", 3), ("Store.write", 9), ("write_draft", 2),
+        ("Device.build", 1), ("Path.replace", 1), ("fsync", 3), ("Store.write", 9), ("write_tempfile", 2),
         ("put_in_place", 2), ("Store.remove", 1),
         *(
             pytest.param(what, turn, marks=pytest.mark.long)

@@ -26,8 +26,8 @@ DEEP = View.upright(Fraction(-2), Fraction(1, 10**21), Fraction(1, 3 * 10**20), 
 DYADIC = View.upright(Fraction(-3, 4), Fraction(3, 32), Fraction(1_234_567, 1 << 24), 21, 21, 10, 10)
 
 
-def job_of(number: str, rounding: str, view: View, cap: int = 90) -> Job:
-    return Job(view, cap, number=number, rounding=rounding, planes=("counts", "smooth"))
+def job_of(number: str, rounding: str, view: View, max_iterations: int = 90) -> Job:
+    return Job(view, max_iterations, number=number, rounding=rounding, planes=("counts", "smooth"))
 
 
 def words_of(job: Job, device: Device) -> npt.NDArray[Any]:

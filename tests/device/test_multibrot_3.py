@@ -26,9 +26,9 @@ CASES = [
 @pytest.mark.parametrize("radius_squared", [LEAST_RADIUS_SQUARED, 4, 9])
 def test_every_pixel(target: Target, radius_squared: Fraction) -> None:
     planes = ("counts", "smooth")
-    for view, cap in CASES:
+    for view, max_iterations in CASES:
         least = max(target.number.least_radius_squared(), Fraction(radius_squared))
-        check(target.job(view, cap, formula=CUBIC, radius_squared=least, planes=planes), target.device)
+        check(target.job(view, max_iterations, formula=CUBIC, radius_squared=least, planes=planes), target.device)
 
 
 @pytest.mark.parametrize("number", ["fixed:5", pytest.param("fixed:8", marks=pytest.mark.long)])

@@ -45,12 +45,12 @@ def test_narrowed_counts_are_the_counts(device: Device, pixels: int) -> None:
 
 
 def test_jobs_with_small_limits_are_narrowed(device: Device) -> None:
-    for cap, planes, fits in (
+    for max_iterations, planes, fits in (
         (MOST, ("counts",), True),
         (MOST + 1, ("counts",), False),
         (9, ("counts", "smooth"), False),
     ):
-        job = Job(whole(2048, 2048), cap, planes=planes)
+        job = Job(whole(2048, 2048), max_iterations, planes=planes)
         assert narrows(job) is fits
         assert (counts_16(device, job) is not None) is (fits and device.pins)
 
@@ -72,7 +72,7 @@ def files(folder: Path, device: Device, **options: Any) -> tuple[list[bytes], st
         Colouring(PALETTES["coursework"]),
         [device],
         SETTINGS,
-        see=lambda top, counts: seen.append((top, counts.dtype, int(counts.sum()))),
+        on_counts=lambda top, counts: seen.append((top, counts.dtype, int(counts.sum()))),
         digest=True,
         **options,
     )
@@ -120,9 +120,9 @@ def test_resume_is_independent_of_narrowing(
     assert manifest is not None
     assert manifest.form.kind == ("counts16" if first else "words")
     monkeypatch.setattr(narrowing, "worthwhile", lambda _device, _pixels: not first)
-    said: list[str] = []
-    assert files(folder, device, resume=True, notice=said.append) == expected
-    assert any("resuming with" in line for line in said)
+    reported: list[str] = []
+    assert files(folder, device, resume=True, on_message=reported.append) == expected
+    assert any("resuming with" in line for line in reported)
 
 
 def test_blocks_are_narrowed_until_the_job_changes(device: Device, narrowing_everywhere: None) -> None:  # noqa: ARG001

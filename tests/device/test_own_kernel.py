@@ -38,7 +38,7 @@ PICTURES = (
     (planted.CHAOS, 333),
     (View.centred(Fraction("-0.7"), Fraction("0.2"), Fraction(4, 3), 3, 50), 17),
     (View.centred(Fraction("-0.1"), Fraction("0.7"), Fraction(4, 3), 1, 1), 16),
-    *((planted.SMALL, cap) for cap in (1, 7, 8, 9, 16)),
+    *((planted.SMALL, max_iterations) for max_iterations in (1, 7, 8, 9, 16)),
 )
 
 
@@ -70,11 +70,11 @@ def test_examples_are_exact(device: Device, name: str, number: str) -> None:
     if number == "double" and not device.fp64:
         pytest.skip("no double precision")
     built = built_here(device, shipped.example(name), number)
-    for view, cap in PICTURES:
-        job = Job(view, cap, number=number, rounding="separate")
+    for view, max_iterations in PICTURES:
+        job = Job(view, max_iterations, number=number, rounding="separate")
         running = run_here(built, job)
         assert not running.overrun
-        assert np.array_equal(counts_of(running, job), expected(job)), (view, cap)
+        assert np.array_equal(counts_of(running, job), expected(job)), (view, max_iterations)
 
 
 def check_planted(device: Device, case: Planted) -> None:
@@ -84,7 +84,7 @@ def check_planted(device: Device, case: Planted) -> None:
     assert (counts != right).any(), "the mistake does not show here"
     evidence = Evidence(job, counts, right, contract.launched((job.view.width, job.view.height), (8, 8)))
     sentences = diagnosis(evidence)
-    assert case.said in sentences[0], sentences
+    assert case.reported in sentences[0], sentences
     assert bool(running.overrun) == (case.name == "no bounds")
 
 

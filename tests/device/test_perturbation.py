@@ -237,9 +237,9 @@ def test_a_reference_may_lie_beside_the_view(device: Device, number: str) -> Non
     job = minibrot(1, number)
     own = job.reference
     assert own is not None
-    beside = replace(own, re=own.re + 8 * own.radius, radius=10 * own.radius)
-    results, _ = planes(replace(job, reference=beside, planes=("counts", "certified")), device)
-    np.testing.assert_array_equal(results[0], replayed(replace(job, reference=beside)))
+    reference_and_table = replace(own, re=own.re + 8 * own.radius, radius=10 * own.radius)
+    results, _ = planes(replace(job, reference=reference_and_table, planes=("counts", "certified")), device)
+    np.testing.assert_array_equal(results[0], replayed(replace(job, reference=reference_and_table)))
     certified = results[1] != 0
     np.testing.assert_array_equal(results[0][certified], exact(job)[certified])
 
@@ -252,12 +252,12 @@ def test_a_view_known_to_be_inside_has_the_same_bytes(
     centre = re - a / 10 - b / 10, im + a / 10 - b / 10
     job = deep.job(far(centre, 90), 20_000, number, planes=("counts", "smooth", "certified"))
     known, launches = planes(job, device)
-    assert (launches, perturbation.stays(job)) == (1, True)
+    assert (launches, perturbation.all_inside(job)) == (1, True)
     assert (replayed(replace(job, planes=("counts",))) == job.iterations).all()
     monkeypatch.setattr(orbit, "all_stay", lambda *_: False)
     monkeypatch.setattr(reference_jobs, "_begun", OrderedDict())
     monkeypatch.setattr(reference_jobs, "kept_orbit", orbit.reference_orbit)
-    assert not perturbation.stays(job)
+    assert not perturbation.all_inside(job)
     iterated, _ = planes(job, device)
     assert known[:3].tobytes() == iterated[:3].tobytes()
     assert known[3].all()

@@ -22,11 +22,16 @@ from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.streaming import render_to
 from tests.device import views
 
-WIDTH, HEIGHT, CAP = 61, 47, 300
+WIDTH, HEIGHT, ITERATIONS = 61, 47, 300
 ICE, COURSEWORK = Colouring(PALETTES["ice"], offset=0.2), Colouring(PALETTES["coursework"])
 ROWS_OF_FIVE = Settings(block_pixels=5 * WIDTH)
 JOB = Job(
-    views.seahorses(WIDTH, HEIGHT), CAP, number="float", rounding="separate", algorithm="escape", planes=("smooth",)
+    views.seahorses(WIDTH, HEIGHT),
+    ITERATIONS,
+    number="float",
+    rounding="separate",
+    algorithm="escape",
+    planes=("smooth",),
 )
 
 
@@ -132,7 +137,7 @@ def test_counts_are_returned_on_request(device: Device, tmp_path: Path, shaded: 
     paths = [tmp_path / "a.png", tmp_path / "a.npz"]
     render_to(paths, JOB, ICE, device)
     assert render_to(paths[0], JOB, ICE, device, digest=True).counts_sha256
-    render_to(paths[0], JOB, ICE, device, see=lambda top, counts: rows.extend(range(top, top + len(counts))))
+    render_to(paths[0], JOB, ICE, device, on_counts=lambda top, counts: rows.extend(range(top, top + len(counts))))
     assert rows == list(range(HEIGHT))
     assert not shaded
 
@@ -141,9 +146,9 @@ def test_resume_continues_from_part_file_of_pixels(device: Device, tmp_path: Pat
     pictures = Pictures(tmp_path)
     expected, truth = pictures.expected(device)
     assert pictures.stop(device) == PIXELS
-    said: list[str] = []
-    report = pictures.render(device, resume=True, notice=said.append)
-    assert any("resuming with" in line for line in said)
+    reported: list[str] = []
+    report = pictures.render(device, resume=True, on_message=reported.append)
+    assert any("resuming with" in line for line in reported)
     assert report.pixels_computed < WIDTH * HEIGHT
     assert report.iterations_total == truth.iterations_total, "of all bands"
     assert pictures.path.read_bytes() == expected
@@ -204,7 +209,7 @@ def test_pixels_without_totals_are_damaged(device: Device, tmp_path: Path, facts
     store.begin(manifest)
     band = next(band for band, _ in store.verified())
     store.write(band, store.read(band).values, facts)
-    report = pictures.render(device, resume=True, notice=lines.append)
+    report = pictures.render(device, resume=True, on_message=lines.append)
     assert any("1 damaged bands are computed again" in line for line in lines)
     assert pictures.path.read_bytes() == expected
     assert report.iterations_total == truth.iterations_total

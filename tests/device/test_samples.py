@@ -115,7 +115,7 @@ def test_sampled_resume_has_the_same_bytes(device: Device, tmp_path: Path, sampl
     with pytest.raises(CancelledError):
         render_to(path, JOB, colouring, device, BLOCKS, store_after=0, progress=stop, cancel=cancel)
     lines: list[str] = []
-    render_to(path, JOB, colouring, device, BLOCKS, resume=True, notice=lines.append)
+    render_to(path, JOB, colouring, device, BLOCKS, resume=True, on_message=lines.append)
     assert any(line.startswith("resuming with") for line in lines)
     assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
 
@@ -178,7 +178,7 @@ def test_samples_of_a_wrong_worker_are_recomputed(
         render_to(path, JOB, colouring, device, BLOCKS, store_after=0)
     if stale:
         lines: list[str] = []
-        render_to(path, JOB, colouring, device, BLOCKS, resume=True, notice=lines.append)
+        render_to(path, JOB, colouring, device, BLOCKS, resume=True, on_message=lines.append)
         assert lines[0].startswith("resuming with 4 of 5 bands")
     assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
 

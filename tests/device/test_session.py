@@ -67,9 +67,9 @@ def test_several_devices_are_kept_with_their_processes(several: list[Device]) ->
         fields = [mandelcl.render(job(height=height), session)[0].counts_sha256() for height in (100, 60)]
         crew = session._crew
         assert crew is not None
-        workers = {slot.name: slot.worker for slot in crew._roster}
+        workers = {slot.name: slot.worker for slot in crew._pool}
         assert mandelcl.render(job(), session)[0].counts_sha256() == alone[0]
-        assert {slot.name: slot.worker for slot in crew._roster} == workers
+        assert {slot.name: slot.worker for slot in crew._pool} == workers
         other = Job(whole(64, 48), 300, number="fp128", rounding="fixed")
         assert mandelcl.render(other, session)[0].counts_sha256() == (
             mandelcl.render(other, several[0])[0].counts_sha256()
@@ -216,7 +216,7 @@ def test_a_session_that_is_dropped_ends_its_processes(several: list[Device]) -> 
     mandelcl.render(job(16, 16), session)
     crew = session._crew
     assert crew is not None
-    workers = [slot.worker for slot in crew._roster if isinstance(slot.worker, WorkerProcess)]
+    workers = [slot.worker for slot in crew._pool if isinstance(slot.worker, WorkerProcess)]
     assert [worker.running for worker in workers] == [True, True]
     del session, crew
     gc.collect()

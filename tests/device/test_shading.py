@@ -82,7 +82,9 @@ def test_every_degree(device: Device, formula: str) -> None:
 
 @given(
     palette=st.sampled_from([*PALETTES.values(), THREE]),
-    cap=st.integers(1, 70) | st.sampled_from([1000, 1 << 16, 1 << 24, MAX_ITERATIONS]) | st.integers(1, MAX_ITERATIONS),
+    max_iterations=st.integers(1, 70)
+    | st.sampled_from([1000, 1 << 16, 1 << 24, MAX_ITERATIONS])
+    | st.integers(1, MAX_ITERATIONS),
     cycle=st.none() | st.floats(1e-9, 1e300) | st.integers(1, 5000),
     offset=st.floats(-1e6, 1e6) | st.floats(-1e300, 1e300),
     pixels=st.integers(1, 5000),
@@ -93,14 +95,14 @@ def test_every_degree(device: Device, formula: str) -> None:
 def test_any_colouring(
     device: Device,
     palette: Palette,
-    cap: int,
+    max_iterations: int,
     cycle: float | None,
     offset: float,
     pixels: int,
     smooth: bool,
     seed: int,
 ) -> None:
-    job = replace(SMOOTH if smooth else PLAIN, iterations=cap)
+    job = replace(SMOOTH if smooth else PLAIN, iterations=max_iterations)
     check(device, job, Colouring(palette, cycle, offset), some_results(job, pixels, seed))
 
 

@@ -24,7 +24,7 @@ from tests.device import views
 from tests.device.targets import SetPace, Target, expected, planes
 from tests.oracle.fixed import counts as fixed_counts
 
-CAP = 3000
+ITERATIONS = 3000
 # What formula_inside may take at most: docs/decisions/0010-shortcuts.md.
 MARGINS = {"float": (0.1447, 0.3012), "double": (9.4e-4, 1.95e-3)}
 FIXED_MARGINS = (1 / 512, 1 / 512)
@@ -72,14 +72,14 @@ def variants(target: Target) -> list[Variant | None]:
 @pytest.mark.parametrize("place", EDGES)
 def test_edges(target: Target, place: str, across: Fraction) -> None:
     """Where the shortcuts end, and beyond to the very edge, near which orbits take longest to settle or to leave."""
-    job = target.job(at(EDGES[place], 31, 23, across), CAP)
+    job = target.job(at(EDGES[place], 31, 23, across), ITERATIONS)
     field, _ = render(job, target.device)
     np.testing.assert_array_equal(field.counts, expected(job))
 
 
 @pytest.mark.parametrize("place", views.PLACES)
 def test_shortcuts_do_not_change_counts(target: Target, place: str) -> None:
-    job = target.job(views.PLACES[place](61, 43), CAP)
+    job = target.job(views.PLACES[place](61, 43), ITERATIONS)
     for shortcuts in (True, False):
         field, _ = render(job, target.device, Settings(shortcuts=shortcuts))
         np.testing.assert_array_equal(field.counts, expected(job))
@@ -104,7 +104,7 @@ def test_radii(target: Target) -> None:
 
 
 def test_smooth_is_the_same(target: Target) -> None:
-    job = target.job(views.whole(61, 43), CAP, planes=("counts", "smooth"))
+    job = target.job(views.whole(61, 43), ITERATIONS, planes=("counts", "smooth"))
     fields = [render(job, target.device, Settings(shortcuts=shortcuts))[0] for shortcuts in (True, False)]
     np.testing.assert_array_equal(fields[0].counts, fields[1].counts)
     np.testing.assert_array_equal(fields[0].smooth, fields[1].smooth)
@@ -197,7 +197,7 @@ def test_no_shortcut_where_nothing_is_inside(target: Target) -> None:
 
 
 def test_first_launch_is_short_at_a_high_limit(target: Target) -> None:
-    near, far = (target.job(views.whole(31, 23), cap) for cap in (1000, 100_000))
+    near, far = (target.job(views.whole(31, 23), max_iterations) for max_iterations in (1000, 100_000))
     assert Program(target.device, near).first_strides == Program(target.device, near).strides
     without = Program(target.device, far, execution=Execution(shortcuts=False))
     assert without.first_strides == without.strides

@@ -91,7 +91,7 @@ def test_run_stops_on_cancel(device: Device) -> None:
 
 
 def test_fp128_is_compared_with_the_first_version(device: Device) -> None:
-    rows = list(rewriting.run(Bench([device], repeat=1, scale=Fraction(1, 256), cap=60)))
+    rows = list(rewriting.run(Bench([device], repeat=1, scale=Fraction(1, 256), max_iterations=60)))
     first = [row for row in rows if "first version, " in row.case]
     rewritten = [row for row in rows if ", fp128, " in row.case]
     assert [len(first), len(rewritten)] == [4, 4]

@@ -61,7 +61,7 @@ def test_blocks_are_delivered_with_fractions(device: Device) -> None:
     expected = values_of(work.job.planes, results, work.job.facts)
     form = smoothed(device, work.job)
     assert form is not None
-    output_plan = OutputPlan(lambda _block, shape, dtype: work.lend(shape, dtype), form=form)
+    output_plan = OutputPlan(lambda _block, shape, dtype: work.acquire(shape, dtype), form=form)
     for _ in range(2):  # the second time in memory that the first gave back
         for block, made in work.run_blocks(work.queue(halves), output_plan=output_plan):
             rows = slice(block.y, block.y + block.height)

@@ -98,11 +98,16 @@ turns = st.lists(st.integers(1, 40), min_size=1, max_size=4).map(tuple)
 
 
 @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(data=st.data(), view=small_views(), cap=st.integers(1, 600), rows=turns, strides=turns)
+@given(data=st.data(), view=small_views(), max_iterations=st.integers(1, 600), rows=turns, strides=turns)
 def test_any_split(
-    target: Target, data: st.DataObject, view: View, cap: int, rows: tuple[int, ...], strides: tuple[int, ...]
+    target: Target,
+    data: st.DataObject,
+    view: View,
+    max_iterations: int,
+    rows: tuple[int, ...],
+    strides: tuple[int, ...],
 ) -> None:
-    job = target.job(view, cap)
+    job = target.job(view, max_iterations)
     variant = data.draw(st.sampled_from(builds(target)), "variant")
     block = data.draw(st.tuples(st.integers(1, view.width), st.integers(1, view.height)), "block")
     counts, _ = planes(job, target.device, variant, block, SetPace(rows, strides))
@@ -141,11 +146,11 @@ def test_work_group_limits(target: Target, limit: int, monkeypatch: pytest.Monke
     assert len(asked) == launches > 3
 
 
-def test_largest_cap(target: Target) -> None:
+def test_largest_iteration_limit(target: Target) -> None:
     """Everything escapes early, however far the iteration limit."""
     view = View.upright(Fraction(1, 2), Fraction(1), Fraction(1, 10), 19, 17)
-    for cap in (MAX_ITERATIONS, 2**31, 2**31 - 1):
-        job = target.job(view, cap, planes=("counts", "smooth"))
+    for max_iterations in (MAX_ITERATIONS, 2**31, 2**31 - 1):
+        job = target.job(view, max_iterations, planes=("counts", "smooth"))
         field, _ = render(job, target.device)
         check(job, field.counts)
         check(job, planes(job, target.device, None, (19, 17), SetPace((5,), (1,)))[0][0])
@@ -153,10 +158,10 @@ def test_largest_cap(target: Target) -> None:
 
 def test_counts_saturate(target: Target) -> None:
     """Survivors are told that they are almost at the largest limit: counts stop there and do not begin anew at 0."""
-    view, cap, left = views.whole(47, 31), MAX_ITERATIONS, 2
+    view, max_iterations, left = views.whole(47, 31), MAX_ITERATIONS, 2
     truth = expected(target.job(view, 1000)).astype(np.uint64)
     for variant in builds(target):
-        program = Program(target.device, target.job(view, cap), variant)
+        program = Program(target.device, target.job(view, max_iterations), variant)
         block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
         launch = program.launch_block(memory, block, 0, block.height, 1)
         launch.wait(target.device)
@@ -165,8 +170,8 @@ def test_counts_saturate(target: Target) -> None:
         launch.wait(target.device)
         results, copied = memory.read_results(block, fresh, guarded=False)
         target.device.wait(copied)
-        beyond = np.minimum(truth - variant.stride + started * variant.stride, cap)
-        beyond[truth > (1 + left) * variant.stride] = cap
+        beyond = np.minimum(truth - variant.stride + started * variant.stride, max_iterations)
+        beyond[truth > (1 + left) * variant.stride] = max_iterations
         np.testing.assert_array_equal(results[0], np.where(truth <= variant.stride, truth, beyond))
 
 

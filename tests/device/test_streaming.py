@@ -26,13 +26,13 @@ from mandelcl.rendering.streaming import render_to
 from tests.device import views
 from tests.device.targets import Target, devices
 
-WIDTH, HEIGHT, CAP = 61, 47, 300
+WIDTH, HEIGHT, ITERATIONS = 61, 47, 300
 ICE, COURSEWORK = Colouring(PALETTES["ice"]), Colouring(PALETTES["coursework"])
 ROWS_OF_FIVE = Settings(block_pixels=5 * WIDTH)
 
 
 def a_job(number: str = "float", rounding: str = "separate", **settings: Any) -> Job:
-    return Job(views.seahorses(WIDTH, HEIGHT), CAP, number=number, rounding=rounding, **settings)
+    return Job(views.seahorses(WIDTH, HEIGHT), ITERATIONS, number=number, rounding=rounding, **settings)
 
 
 @dataclass
@@ -129,16 +129,16 @@ def test_resume_continues_from_part_file(device: Device, files: Files, share: fl
     stored = [int(path.name.removeprefix("band-")) for path in files.bands()]
     kept = len(stored)
     assert kept
-    said: list[str] = []
+    reported: list[str] = []
     seen: list[Progress] = []
-    report = files.render(device, resume=True, notice=said.append, progress=seen.append)
+    report = files.render(device, resume=True, on_message=reported.append, progress=seen.append)
     files.check(device)
     assert report.pixels_computed == WIDTH * (HEIGHT - 5 * kept)
     counts = np.load(files.paths[1])["counts"]
     earlier = sum(int(counts[5 * band : 5 * band + 5].sum(dtype=np.uint64)) for band in stored)
     assert report.iterations_total == counts.sum(dtype=np.uint64), "of all bands"
     assert report.iterations_run == report.iterations_total - earlier, "what the speed is for"
-    assert any(f"resuming with {kept} of 10 bands" in line for line in said)
+    assert any(f"resuming with {kept} of 10 bands" in line for line in reported)
     assert seen[-1].pixels == seen[-1].pixels_total
     assert seen[0].pixels > 5 * kept * WIDTH, "it begins with what is done"
 
@@ -152,11 +152,11 @@ def test_damaged_bands_are_computed_again(device: Device, files: Files) -> None:
     flipped[len(flipped) // 2] ^= 16
     kept[1].write_bytes(flipped)
     (files.part / "draft").write_text("half a picture")
-    said: list[str] = []
-    report = files.render(device, resume=True, notice=said.append)
+    reported: list[str] = []
+    report = files.render(device, resume=True, on_message=reported.append)
     files.check(device)
     assert report.pixels_computed == WIDTH * (HEIGHT - 5 * (len(kept) - 2))
-    assert any("2 damaged bands are computed again" in line for line in said)
+    assert any("2 damaged bands are computed again" in line for line in reported)
 
 
 def test_refused_resume_keeps_the_part_file(device: Device, files: Files) -> None:
@@ -166,7 +166,7 @@ def test_refused_resume_keeps_the_part_file(device: Device, files: Files) -> Non
     with pytest.raises(FileError, match="holds an unfinished render; to continue it, add --resume"):
         files.render(device)
     for other, why in (
-        (replace(files.job, iterations=CAP + 1), "iterations"),
+        (replace(files.job, iterations=ITERATIONS + 1), "iterations"),
         (replace(files.job, planes=("counts",)), "planes"),
     ):
         with pytest.raises(FileError, match=f"the unfinished render differs in {why}"):
@@ -247,11 +247,11 @@ def test_outputs_are_replaced_all_or_none(device: Device, files: Files) -> None:
     first.write_text("older")
     with pytest.raises(FileError) as caught:
         render_to(files.paths, files.job, ICE, device, progress=lambda _done: last.mkdir(exist_ok=True))
-    drafts = [files.folder / f"{path.name}.part" / "draft" for path in files.paths]
-    kept = f"finished, but kept under temporary names until the next render: {drafts[0]}, {drafts[1]}"
+    tempfiles = [files.folder / f"{path.name}.part" / "draft" for path in files.paths]
+    kept = f"finished, but kept under temporary names until the next render: {tempfiles[0]}, {tempfiles[1]}"
     assert str(caught.value) == printable(f"cannot write {last}: it is a folder; {kept}", LONGEST_LINE)
     assert first.read_text() == "older"
-    finished = drafts[0].read_bytes()
+    finished = tempfiles[0].read_bytes()
     last.rmdir()
     render_to(files.paths, files.job, ICE, device)
     assert finished == first.read_bytes()
@@ -272,11 +272,11 @@ def test_output_that_cannot_be_renamed_is_kept(device: Device, files: Files, mon
     with pytest.raises(FileError) as caught:
         files.render(device)
     monkeypatch.undo()
-    draft = files.folder / "a.npz.part" / "draft"
-    kept = f"finished, but kept under temporary names until the next render: {draft}"
+    tempfile = files.folder / "a.npz.part" / "draft"
+    kept = f"finished, but kept under temporary names until the next render: {tempfile}"
     assert str(caught.value) == printable(f"cannot write {last}: Operation not permitted; {kept}", LONGEST_LINE)
     assert first.exists()
-    finished = draft.read_bytes()
+    finished = tempfile.read_bytes()
     files.render(device, resume=True)
     assert finished == last.read_bytes()
     files.check(device)

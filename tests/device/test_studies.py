@@ -37,7 +37,7 @@ from mandelcl.studies.row import Row
 from mandelcl.studies.timing import Timed
 from tests.device.targets import devices as found_devices
 
-_SCALE, _CAP = Fraction(1, 2048), 30
+_SCALE, _ITERATIONS = Fraction(1, 2048), 30
 # What a device may lack; anything else is a failure of the test.
 _LACKS = (
     "no double",
@@ -63,7 +63,7 @@ class WrongDevice(Device):
 
 
 def tiny(*devices: Device) -> Bench:
-    return Bench(list(devices), repeat=1, scale=_SCALE, cap=_CAP)
+    return Bench(list(devices), repeat=1, scale=_SCALE, max_iterations=_ITERATIONS)
 
 
 @pytest.fixture(autouse=True)
@@ -226,7 +226,9 @@ def test_wrong_device_is_not_counted_as_wrong_rule(best: Device) -> None:
 
 
 def test_failed_escape_run_leaves_nothing_to_compare(best: Device) -> None:
-    rows = list(find_study("variations").run(Bench([best], repeat=1, scale=_SCALE, cap=_CAP, patience=1e-9)))
+    rows = list(
+        find_study("variations").run(Bench([best], repeat=1, scale=_SCALE, max_iterations=_ITERATIONS, patience=1e-9))
+    )
     assert "--patience" in rows[0].error
     assert all(row.error for row in rows)
     assert {row.error for row in rows[1:3]} == {"escape time has no counts here to compare with"}

@@ -17,16 +17,16 @@ from mandelcl.opencl.device import Device
 from tests.device.targets import devices
 from tests.device.views import seahorses, whole
 
-CAP = 300
+ITERATIONS = 300
 
 
 def a_job(width: int = 61, height: int = 47, **settings: object) -> Job:
-    return Job(seahorses(width, height), CAP, number="float", rounding="separate", **settings)  # type: ignore[arg-type]
+    return Job(seahorses(width, height), ITERATIONS, number="float", rounding="separate", **settings)  # type: ignore[arg-type]
 
 
-def certified_job(cap: int) -> Job:
+def certified_job(max_iterations: int) -> Job:
     planes = ("counts", "smooth", "certified")
-    return replace(a_job(), iterations=cap, method="perturbation", rounding="fused", planes=planes)
+    return replace(a_job(), iterations=max_iterations, method="perturbation", rounding="fused", planes=planes)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_log_totals_equal_yielded_blocks(device: Device, algorithm: str) -> None
         work = session.begin(job, Settings(block_pixels=7 * 61))
         expected = Totals()
         for _, results, _ in work.run([Block(0, 0, 61, 47)]):
-            expected += totals_of(job.planes, CAP, results)
+            expected += totals_of(job.planes, ITERATIONS, results)
             assert work.log.totals == expected
         assert expected.inside > 0
         assert work.report("", {}).iterations_total == expected.iterations
@@ -75,11 +75,11 @@ def test_another_job_starts_afresh(device: Device) -> None:
 
 @pytest.mark.parametrize("one", devices()[:1])
 def test_certified_totals_are_taken_after_the_proof(one: Device) -> None:
-    job = Job(whole(24, 18), CAP, number="float", method="perturbation", planes=("counts", "certified"))
+    job = Job(whole(24, 18), ITERATIONS, number="float", method="perturbation", planes=("counts", "certified"))
     with Session(one) as session:
         work = session.begin(job)
         for _, results, _ in work.run([Block(0, 0, 24, 18)]):
-            assert work.log.totals == totals_of(job.planes, CAP, results)
+            assert work.log.totals == totals_of(job.planes, ITERATIONS, results)
         field, report = mandelcl.render(job, session)
     assert field.certified is not None
     assert work.log.totals.certified == np.count_nonzero(field.certified) > 0

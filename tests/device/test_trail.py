@@ -26,7 +26,7 @@ WHOLE = View.centred("-0.75", 0, "1.3", 13, 9)
 VALLEY = View.centred("-0.7436", "0.1318", 2000, 11, 9, rotation=30)
 SHIPS = View.centred("-1.76", "-0.03", 40, 11, 9)
 HYBRID = Formula.parse("sqr absx add / negx absy sqr add")
-CAP = 300
+ITERATIONS = 300
 
 
 @cache
@@ -51,14 +51,14 @@ def check(job: Job, device: Device) -> None:
 def test_every_word(target: Target) -> None:
     """The Mandelbrot set where products are fused, the burning ship where they are not."""
     formula, view = ("mandelbrot", VALLEY) if target.rounding == "fused" else ("burning-ship", SHIPS)
-    check(target.job(view, CAP, formula=formula_named(formula), planes=KEPT, method="direct"), target.device)
+    check(target.job(view, ITERATIONS, formula=formula_named(formula), planes=KEPT, method="direct"), target.device)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("formula", [HYBRID, Julia("-0.8", "0.156"), formula_named("multibrot-5")], ids=str)
 def test_every_word_of_other_formulas(device: Device, formula: Formula) -> None:
     radius_squared = max(Fraction(4), formula.least_radius_squared())
-    check(Job(WHOLE, CAP, radius_squared, formula, "float", "separate", "direct", planes=KEPT), device)
+    check(Job(WHOLE, ITERATIONS, radius_squared, formula, "float", "separate", "direct", planes=KEPT), device)
 
 
 @pytest.mark.parametrize("number", ["fp128", pytest.param("fixed:8", marks=pytest.mark.long)])
@@ -69,7 +69,7 @@ def test_every_word_in_fixed_point(device: Device, number: str) -> None:
 @pytest.mark.long
 def test_every_word_beside_distances(target: Target) -> None:
     """Orbits that carry derivatives, and are listed, have the same last iterates."""
-    job = target.job(VALLEY, CAP, planes=(*KEPT, "distance", "last"), method="direct")
+    job = target.job(VALLEY, ITERATIONS, planes=(*KEPT, "distance", "last"), method="direct")
     check(job, target.device)
 
 

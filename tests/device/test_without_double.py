@@ -15,7 +15,7 @@ from mandelcl.rendering.session import Session
 from tests.device.targets import name_of
 
 SPIRAL = "-0.743643887037158704752191506114774", "0.131825904205311970493132056385139"
-WIDTH, HEIGHT, CAP = 64, 48, 5000
+WIDTH, HEIGHT, ITERATIONS = 64, 48, 5000
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def single(device: Device) -> Device:
 # Of 19 200 pixels docs/deep-zoom.md has 94.4, 89.1 and 86.2 %; of the 300 here up to 4 % fewer may be right by chance.
 @pytest.mark.parametrize(("zoom", "share"), [("1e7", 0.9), ("1e9", 0.84), ("1e11", 0.82)])
 def test_deep_counts_reach_float_accuracy(single: Device, zoom: str, share: float) -> None:
-    job = Job(View.centred(*SPIRAL, zoom, WIDTH, HEIGHT), CAP)
+    job = Job(View.centred(*SPIRAL, zoom, WIDTH, HEIGHT), ITERATIONS)
     field, _ = render(job, single)
     assert (field.job.number, field.job.method) == ("float", "perturbation")
     pixels = drawn(field.job.view, 300)

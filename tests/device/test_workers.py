@@ -40,9 +40,9 @@ class Started:
         self.slot.start()
         message = self.message()
         assert message.head is not None, message.worker.last_words()
-        said = parse(message.head)
-        assert isinstance(said, Ready), said
-        assert self.slot.make_ready(said)
+        reported = parse(message.head)
+        assert isinstance(reported, Ready), reported
+        assert self.slot.make_ready(reported)
 
     @property
     def pid(self) -> int:
@@ -80,9 +80,9 @@ def test_results_arrive_by_shared_memory_and_by_pipe(device: Device, way: str, m
             block = Block(number, 3 * number, 200 - 2 * number, 20 + number)
             message = started.answer(block)
             assert message.head is not None
-            said = parse(message.head)
-            assert isinstance(said, Done)
-            assert (said.assignment, said.block) == (1, block)
+            reported = parse(message.head)
+            assert isinstance(reported, Done)
+            assert (reported.assignment, reported.block) == (1, block)
             assert ("buffer" in message.head) == (way == "memory")
             found = np.frombuffer(message.payload, np.uint32).reshape(block.height, block.width)
             part = counts[block.y : block.y + block.height, block.x : block.x + block.width]

@@ -45,11 +45,11 @@ _DEEP = {
 
 
 @cache
-def deepest(number: NumberFormat, name: str, width: int, height: int, cap: int) -> View:
+def deepest(number: NumberFormat, name: str, width: int, height: int, max_iterations: int) -> View:
     """Return the deepest view of a place, by doublings, that a number resolves at an iteration limit."""
     re, im = _DEEP[name]
     zoom = Fraction(1)
-    while number.unresolved(View.centred(re, im, 2 * zoom, width, height), cap) is None:
+    while number.unresolved(View.centred(re, im, 2 * zoom, width, height), max_iterations) is None:
         zoom *= 2
     return View.centred(re, im, zoom, width, height)
 
@@ -66,8 +66,8 @@ def random_views(seed: int, total: int, width: int, height: int, degree: int = 2
     for _ in range(total):
         zoom = 10 ** random.uniform(0, 11)
         middle = _on_edge(random, 0.2 / zoom, degree)
-        cap = int(10 ** random.uniform(1.7, 4))
-        yield View.centred(Fraction(middle.real), Fraction(middle.imag), Fraction(zoom), width, height), cap
+        max_iterations = int(10 ** random.uniform(1.7, 4))
+        yield View.centred(Fraction(middle.real), Fraction(middle.imag), Fraction(zoom), width, height), max_iterations
 
 
 def _on_edge(random: Random, near: float, degree: int) -> complex:

@@ -76,9 +76,9 @@ class CommPage:
         self.acknowledges = True
         self.heard = self.gone = 0
         self.generation = 0
-        self.say(hello=True)
+        self.reply(hello=True)
 
-    def say(self, *buffers: bytes, **content: Any) -> None:
+    def reply(self, *buffers: bytes, **content: Any) -> None:
         """Send a message."""
         self._comm.custom({"page": self._name, **content}, buffers)
 
@@ -92,18 +92,18 @@ class CommPage:
             if buffers:
                 (frame,) = buffers
                 if self.acknowledges:
-                    self.say(taken=len(frame))
+                    self.reply(taken=len(frame))
                 return frame
             if "text" in content:
                 return json.loads(content["text"])
             if content.get("gone"):
                 return {"say": "gone"}
 
-    def wait_for(self, say: str) -> dict[str, Any]:
+    def wait_for(self, reply: str) -> dict[str, Any]:
         """Return the next message of a kind; what comes before it is passed over."""
         while True:
             message = self.receive()
-            if isinstance(message, dict) and message["say"] == say:
+            if isinstance(message, dict) and message["say"] == reply:
                 return message
 
     def view(self, **changes: Any) -> Picture:
@@ -111,13 +111,13 @@ class CommPage:
         self.generation += 1
         picture = Picture({**HOME, **changes}, 0.0)
         asked = {"do": "view", "pane": 0, "generation": self.generation, **picture.wanted}
-        self.say(text=json.dumps(asked))
+        self.reply(text=json.dumps(asked))
         while True:
             message = self.receive()
             if isinstance(message, bytes):
                 picture.take(message)
                 continue
-            picture.said.append(message)
+            picture.reported.append(message)
             assert message["say"] not in ("failed", "problem"), message
             if message["say"] == "complete":
                 return picture

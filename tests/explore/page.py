@@ -106,7 +106,7 @@ class Picture:
     wanted: Mapping[str, Any]
     started: float
     pane: int = 0
-    said: list[dict[str, Any]] = field(default_factory=list)
+    reported: list[dict[str, Any]] = field(default_factory=list)
     first: float = 0.0
     last: float = 0.0
     seconds: float = 0.0
@@ -123,9 +123,9 @@ class Picture:
         self.smooth = np.zeros((height, width), np.float32)
         self.came = np.zeros((height, width), np.bool_)
 
-    def of(self, say: str) -> dict[str, Any]:
+    def of(self, send_message: str) -> dict[str, Any]:
         """Return the last message of a kind."""
-        return [message for message in self.said if message["say"] == say][-1]
+        return [message for message in self.reported if message["say"] == send_message][-1]
 
     @property
     def sha256(self) -> str:
@@ -220,14 +220,14 @@ class Page:
         while True:
             self.receive()
 
-    def wait_for(self, say: str, picture: "Picture | None" = None) -> dict[str, Any]:
+    def wait_for(self, send_message: str, picture: "Picture | None" = None) -> dict[str, Any]:
         """Return the next message of a kind; what comes before it belongs to a picture, or to nobody."""
         while True:
             message = self.receive()
             if isinstance(message, dict):
                 if picture is not None:
-                    picture.said.append(message)
-                if message["say"] == say:
+                    picture.reported.append(message)
+                if message["say"] == send_message:
                     return message
             elif picture is not None:
                 picture.take(message)
@@ -264,7 +264,7 @@ class Page:
                 continue
             if message.get("pane", picture.pane) != picture.pane:
                 continue
-            picture.said.append(message)
+            picture.reported.append(message)
             assert message["say"] not in ("failed", "problem"), message
             if message["say"] == "complete" and message["generation"] == generation:
                 picture.seconds = time.perf_counter() - picture.started

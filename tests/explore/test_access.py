@@ -31,15 +31,15 @@ def test_handshake_exchanges_both_tokens_and_proves_the_server() -> None:
     for name, token in (("run", access.run_token.encode()), ("kept", of_page)):
         challenge = access.challenge(_ORIGIN)
         about = f"{_ORIGIN}\n{challenge.nonce}\nmine"
-        told = challenge.answer({"do": "prove", "nonce": "mine", name: mac(token, f"page\n{about}").hex()})
-        assert told is not None
-        assert told["with"] == name
-        assert told["proof"] == mac(token, f"server\n{about}").hex()
+        reported = challenge.answer({"do": "prove", "nonce": "mine", name: mac(token, f"page\n{about}").hex()})
+        assert reported is not None
+        assert reported["with"] == name
+        assert reported["proof"] == mac(token, f"server\n{about}").hex()
         for other, secret in (("run", access.run_token.encode()), ("kept", of_page)):
             pad = mac(token, f"{other}\n{about}")
-            assert bytes(one ^ two for one, two in zip(pad, bytes.fromhex(told[other]), strict=True)) == secret
-        assert access.run_token not in str(told)
-        assert of_page.hex() not in str(told)
+            assert bytes(one ^ two for one, two in zip(pad, bytes.fromhex(reported[other]), strict=True)) == secret
+        assert access.run_token not in str(reported)
+        assert of_page.hex() not in str(reported)
 
 
 def test_proof_is_bound_to_origin_nonce_and_side() -> None:

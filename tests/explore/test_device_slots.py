@@ -26,12 +26,12 @@ class _Worker:
 
     def __init__(self, _role: str, messages: "queue.Queue[WorkerMessage]", *_sizes: int) -> None:
         self.messages = messages
-        self.told: list[Mapping[str, Any]] = []
+        self.reported: list[Mapping[str, Any]] = []
         self.activity, self.heard, self.pid = Activity(), time.monotonic(), 1
 
-    def hear(self, say: str, **facts: Any) -> None:
+    def hear(self, reply: str, **facts: Any) -> None:
         """Say something to the parent."""
-        self.messages.put(WorkerMessage(self, {"say": say, **facts}, bytearray()))  # type: ignore[arg-type]
+        self.messages.put(WorkerMessage(self, {"say": reply, **facts}, bytearray()))  # type: ignore[arg-type]
 
     def time_since(self, moment: float) -> float:
         """Return how long ago that was."""
@@ -39,7 +39,7 @@ class _Worker:
 
     def send(self, head: Mapping[str, Any]) -> None:
         """Take an order."""
-        self.told.append(head)
+        self.reported.append(head)
 
     ended_well = False
 
@@ -54,15 +54,15 @@ class _Worker:
         return "it fell over"
 
 
-class _Orders:
+class _PendingBlocks:
     """The way to a process, at once."""
 
     def __init__(self, worker: _Worker) -> None:
         self._worker = worker
 
-    def put(self, head: Mapping[str, Any], lend: bool = False) -> None:  # noqa: ARG002
+    def put(self, head: Mapping[str, Any], with_buffer: bool = False) -> None:  # noqa: ARG002
         """Send an order."""
-        self._worker.told.append(head)
+        self._worker.reported.append(head)
 
     def close(self) -> None:
         """Send nothing more."""
@@ -86,7 +86,7 @@ class _Task:
 def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device_slots, "WorkerProcess", _Worker)
     monkeypatch.setattr(device_list, "WorkerProcess", _Worker)
-    monkeypatch.setattr(device_slots, "Sender", _Orders)
+    monkeypatch.setattr(device_slots, "Sender", _PendingBlocks)
 
 
 @pytest.mark.usefixtures("no_process")
@@ -101,14 +101,14 @@ def test_unresponsive_process_gets_a_bounded_number_of_views() -> None:
             slot.begin(_as_task(task))
             before = task
         worker: Any = slot.worker
-        views = [head["of"] for head in worker.told if head["do"] == "view"]
-        drops = [head for head in worker.told if head["do"] == "drop"]
+        views = [head["of"] for head in worker.reported if head["do"] == "view"]
+        drops = [head for head in worker.reported if head["do"] == "drop"]
         assert views == list(range(32))
         assert len(drops) == 32
-        for head in [head for head in worker.told if head["do"] == "view"]:
+        for head in [head for head in worker.reported if head["do"] == "view"]:
             worker.hear("heard", view=head["view"])
         await asyncio.sleep(0.01)
-        assert [head["of"] for head in worker.told if head["do"] == "view"] == [*range(32), 999]
+        assert [head["of"] for head in worker.reported if head["do"] == "view"] == [*range(32), 999]
         slot.close()
 
     run(main())
@@ -168,7 +168,7 @@ def test_device_names_are_resolved_from_one_list(specs: list[str], found: object
         listing.name("gone", specs, answers.append, answers.append)
         listing.forget("gone")
         worker: Any = listing._worker
-        assert [order["test"] for order in worker.told] == [False]
+        assert [order["test"] for order in worker.reported] == [False]
         worker.hear("listed", devices=_LISTED)
         await asyncio.sleep(0.01)
         assert len(answers) == 1

@@ -11,7 +11,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.planes import PLANES
 from mandelcl.explore import frames
 from mandelcl.explore.frames import FrameAddress
-from mandelcl.explore.pictures import assembled, round_cap, suggested_cap
+from mandelcl.explore.pictures import assembled, rounded_limit, suggested_limit
 from tests.explore.page import HEADER
 
 _BLOCKS = st.builds(Block, st.integers(-600, 600), st.integers(-600, 600), st.integers(1, 300), st.integers(1, 300))
@@ -60,8 +60,8 @@ def test_frames_of_another_size_are_refused() -> None:
 
 
 def test_suggested_limit_is_three_times_the_99_5_percentile() -> None:
-    assert [round_cap(least) for least in (1, 3, 1000, 1001, 2001, 7000)] == [1, 5, 1000, 2000, 5000, 10000]
+    assert [rounded_limit(least) for least in (1, 3, 1000, 1001, 2001, 7000)] == [1, 5, 1000, 2000, 5000, 10000]
     counts = np.full((10, 10), 900, np.uint32)
-    assert suggested_cap(counts, 5000) == 5000
-    assert suggested_cap(counts, 900) == 1000  # all inside
-    assert suggested_cap(np.full((10, 10), 2, np.uint32), 5000) == 1000
+    assert suggested_limit(counts, 5000) == 5000
+    assert suggested_limit(counts, 900) == 1000  # all inside
+    assert suggested_limit(np.full((10, 10), 2, np.uint32), 5000) == 1000

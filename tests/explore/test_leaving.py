@@ -32,7 +32,7 @@ def test_stale_frames_are_dropped() -> None:
         for generation in (1, 2):
             leaving.show(0, generation, b"x" * 1000)
             leaving.show(1, generation, b"y" * 10)
-        leaving.say("text")
+        leaving.send("text")
         leaving.overtake(0, 2)
         assert leaving.waiting == 1024
         leaving.show(0, 1, b"late")
@@ -49,7 +49,7 @@ def test_text_messages_wait_only_for_text_messages() -> None:
         leaving = Leaving()
         leaving.show(0, 1, bytes(1 << 24))
         await leaving.room_for_texts()
-        leaving.say("x" * (1 << 23))
+        leaving.send("x" * (1 << 23))
         waits = await _waits(leaving.room_for_texts())
         await leaving.next()
         await leaving.next()
@@ -65,7 +65,7 @@ def test_dropped_frames_free_queue_space() -> None:
         waits = await _waits(leaving.room())
         leaving.overtake(0, 2)
         await waits
-        leaving.say("x" * (1 << 24))
+        leaving.send("x" * (1 << 24))
         waits = await _waits(leaving.room())
         leaving.clear()
         await waits

@@ -120,9 +120,9 @@ def test_saved_file_can_be_downloaded(page: Page, server: Server) -> None:
 
 @pytest.mark.parametrize("do", ["save", "copy"])
 def test_requests_wait_until_the_view_is_resolved(page: Page, do: str) -> None:
-    said = {"save": "saved", "copy": "copied"}[do]
+    reported = {"save": "saved", "copy": "copied"}[do]
     page.begin(HOME, iterations=77)
-    answer, _ = page.ask(do, said, pane=0, colouring=CLASSIC)  # at once
+    answer, _ = page.ask(do, reported, pane=0, colouring=CLASSIC)  # at once
     if do == "save":
         assert read_job(answer["path"]).iterations == 77
     else:

@@ -107,7 +107,7 @@ def test_the_newest_view_wins(page: Page) -> None:
         page.begin(slow)
     picture = page.view(HOME)
     same_as_rendered(picture)
-    generations = {message["generation"] for message in picture.said if message["say"] == "complete"}
+    generations = {message["generation"] for message in picture.reported if message["say"] == "complete"}
     assert generations == {page.generation}
 
 
@@ -115,12 +115,12 @@ def test_panes_do_not_disturb_each_other(page: Page) -> None:
     one = page.begin(HOME, 0)
     first = page.generation
     two = page.begin(HOME, 1, number="fp128")
-    while not (one.said and two.said and one.said[-1]["say"] == two.said[-1]["say"] == "complete"):
+    while not (one.reported and two.reported and one.reported[-1]["say"] == two.reported[-1]["say"] == "complete"):
         message = page.receive()
         if isinstance(message, bytes):
             (one if message[12:16] == first.to_bytes(4, "little") else two).take(message)
         elif message.get("pane") is not None:
-            (one, two)[message["pane"]].said.append(message)
+            (one, two)[message["pane"]].reported.append(message)
     same_as_rendered(one)
     same_as_rendered(two)
     assert two.of("settled")["number"] == "fp128"
@@ -142,10 +142,10 @@ def test_panes_do_not_disturb_each_other(page: Page) -> None:
 def test_invalid_view_is_answered_in_one_line(page: Page, changes: dict[str, object], why: str) -> None:
     page.generation += 1
     page.send("view", pane=0, generation=page.generation, **{**HOME, **changes})
-    said = page.receive()
-    while said["say"] not in ("problem", "failed"):
-        said = page.receive()
-    assert why in said.get("line", said.get("why", ""))
+    reported = page.receive()
+    while reported["say"] not in ("problem", "failed"):
+        reported = page.receive()
+    assert why in reported.get("line", reported.get("why", ""))
     same_as_rendered(page.view(HOME))
 
 

@@ -55,7 +55,7 @@ DEEP = {"center": ("1/3", "-7/4"), "zoom": "1e400", "rotate": "-12.5", "iteratio
 
 
 @pytest.mark.parametrize(
-    ("arguments", "place", "cap", "palette"),
+    ("arguments", "place", "max_iterations", "palette"),
     [
         ({}, ("-0.75", "0", "1.6", "0"), 1000, "classic"),
         ({"at": "seahorse-parade"}, (*PARADE, "7212", "0"), 5000, "spectrum"),
@@ -67,12 +67,16 @@ DEEP = {"center": ("1/3", "-7/4"), "zoom": "1e400", "rotate": "-12.5", "iteratio
     ],
 )
 def test_widget_starts_at_the_given_view(
-    monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], place: tuple[str, ...], cap: int, palette: str
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: dict[str, Any],
+    place: tuple[str, ...],
+    max_iterations: int,
+    palette: str,
 ) -> None:
     with opened(monkeypatch, **arguments) as (widget, _):
         found = widget.place
         assert (*found["center"], found["zoom"], found["rotate"]) == place
-        assert widget.job.iterations == cap
+        assert widget.job.iterations == max_iterations
         assert widget._start.colouring.palette.name == palette
         assert (widget.job.view.width, widget.job.view.height) == widget.size
         if "julia" in arguments or "formula" in arguments:
@@ -135,7 +139,7 @@ def test_a_page_over_the_comm_gets_what_a_session_renders(monkeypatch: pytest.Mo
         assert not widget.field.counts.flags.writeable
         assert widget.job.number != "auto"
         assert widget.place == {"center": ("-0.7578125", "0.0078125"), "zoom": "128/45", "rotate": "0"}
-        page.say(text="{}")
+        page.reply(text="{}")
         assert page.wait_for("problem")["line"]
         for nonsense in (None, 7, {}, {"page": 3}, {"page": "stranger", "taken": 5}, {"page": "page", "text": 5}):
             comm.custom(nonsense)
@@ -149,18 +153,18 @@ def test_pixels_wait_for_acknowledgement(monkeypatch: pytest.MonkeyPatch) -> Non
         page.wait_for("welcome")
         page.acknowledges = False
         asked = {"do": "view", "pane": 0, "generation": 1, "origin": [0, 0], "size": [768, 512], "iterations": 100}
-        page.say(text=json.dumps({**asked, "lattice": WIDE}))
+        page.reply(text=json.dumps({**asked, "lattice": WIDE}))
         frames: list[int] = []
         while sum(frames) <= 100_000:
             message = page.receive()
             frames += [len(message)] if isinstance(message, bytes) else []
-        page.say(text='{"do": "ping", "id": 1}')
+        page.reply(text='{"do": "ping", "id": 1}')
         heard = page.heard
         while page.heard == heard:  # what the kernel's own thread says does not wait
             page.heard = comm.sent.get(timeout=PATIENCE_S)[0].get("heard", heard)
         assert comm.sent.empty()
         page.acknowledges = True
-        page.say(taken=sum(frames))
+        page.reply(taken=sum(frames))
         page.wait_for("complete")
 
 
@@ -173,11 +177,11 @@ def test_processes_end_with_the_last_page_or_the_widget(monkeypatch: pytest.Monk
         page.view()
         pids = workers(widget)
         assert any(map(runs, pids))
-        page.say(bye=True)
+        page.reply(bye=True)
         await_end(pids)
-        page.say(text='{"do": "ping", "id": 1}')  # of a page that the widget no longer knows
+        page.reply(text='{"do": "ping", "id": 1}')  # of a page that the widget no longer knows
         page.wait_for("gone")
-        page.say(hello=True)  # so it begins again
+        page.reply(hello=True)  # so it begins again
         page.wait_for("welcome")
         page.view()
         pids = workers(widget)

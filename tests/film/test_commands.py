@@ -82,9 +82,9 @@ def test_zoom_and_film(folder: Path) -> None:
     quiet = run("film", "a.keys", "-o", "frames", "--fps", "5", "--size", "16x9", "--quiet")
     assert (quiet.exit_code, quiet.output) == (0, "")
     assert len(list((folder / "frames").iterdir())) > 10
-    told = run("film", "a.keys", "-o", "c.mkv", "--reverse")
+    reported = run("film", "a.keys", "-o", "c.mkv", "--reverse")
     assert re.fullmatch(
-        r"c\.mkv: \d+ frames of 32x18, [\d.]+ s at 30 frames/s, from \d+ keyframes; made .*\n", told.stderr
+        r"c\.mkv: \d+ frames of 32x18, [\d.]+ s at 30 frames/s, from \d+ keyframes; made .*\n", reported.stderr
     )
 
 

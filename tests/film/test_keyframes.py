@@ -93,7 +93,7 @@ def test_keyframe_warnings_are_reported_once(tmp_path: Path) -> None:
     plan = film(WIDE, replace(VALLEY, zoom=Fraction(10**7)), number="float", size=(8, 5), iterations=50)
     lines: list[str] = []
     with held(tmp_path / "keys", plan) as folder, Session() as session:
-        compute(folder, session, notice=lines.append)
+        compute(folder, session, on_message=lines.append)
     assert any("float does not resolve pixels" in line for line in lines)
     assert len(lines) == len(set(lines))
 
@@ -334,9 +334,9 @@ def test_non_file_is_not_replaced_by_a_keyframe(
 def test_dark_keyframes_are_reported_once(tmp_path: Path, iterations: int, dark: bool) -> None:
     lines: list[str] = []
     with held(tmp_path / "a.keys", film(iterations=iterations)) as folder, Session() as session:
-        compute(folder, session, notice=lines.append)
-    told = [
+        compute(folder, session, on_message=lines.append)
+    reported = [
         line for line in lines if "keyframes are dark: pixels reached the iteration limit of 8, and are not" in line
     ]
-    assert len(told) == dark
+    assert len(reported) == dark
     assert len([line for line in lines if "limit" in line]) == dark

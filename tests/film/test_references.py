@@ -113,7 +113,7 @@ def test_dead_reference_process_loses_no_keyframe(
     monkeypatch.setattr(Helper, "compute", killed)
     lines: list[str] = []
     with held(tmp_path / "keys", deep()) as folder, Session() as session:
-        assert compute(folder, session, notice=lines.append).keyframes == 8
+        assert compute(folder, session, on_message=lines.append).keyframes == 8
         check(folder)
     assert none_runs(helpers)
     assert lines == []

@@ -70,12 +70,12 @@ def _arguments() -> argparse.Namespace:
         parser.error("--report takes the folder of a run, --state FOLDER")
     if arguments.state is not None and (arguments.case or arguments.plant):
         parser.error("--state is for whole runs, without --case and --plant")
-    said = noted(arguments.state) if arguments.state is not None else {}
-    if arguments.report and not said:
+    reported = noted(arguments.state) if arguments.state is not None else {}
+    if arguments.report and not reported:
         parser.error(f"{arguments.state} holds no run")
     for name, otherwise in (("seed", random.SystemRandom().randrange(1 << 32)), ("cases", 3000), ("only", [])):
         if getattr(arguments, name) is None:
-            setattr(arguments, name, said.get(name, otherwise))
+            setattr(arguments, name, reported.get(name, otherwise))
     return arguments
 
 
@@ -104,7 +104,7 @@ def _scheduled(arguments: argparse.Namespace) -> list[Block]:
     return [block for block in blocks if loads(CATEGORIES[block.category])]
 
 
-def _told(failure: Failure, seed: int) -> str:
+def _message_of(failure: Failure, seed: int) -> str:
     kept = f"\n  its input: {failure.kept}" if failure.kept else ""
     again = f"scripts/fuzz --seed {seed} --case {failure.category}/{failure.number}"
     return f"FAILED {failure.category}/{failure.number}: {failure.fault}\n  again: {again}{kept}"
@@ -146,16 +146,16 @@ def main() -> int:
     for line in left_out():
         print(line, flush=True)
     shown = time.monotonic()
-    told = 0
+    reported = 0
 
     def show(result: Result) -> None:
-        nonlocal shown, told
-        for failure in result.failures[told:]:
-            print(_told(failure, seed), flush=True)
-        told = len(result.failures)
+        nonlocal shown, reported
+        for failure in result.failures[reported:]:
+            print(_message_of(failure, seed), flush=True)
+        reported = len(result.failures)
         if time.monotonic() - shown > _SHOW_S:
             shown = time.monotonic()
-            print(f"{result.cases} cases, {told} failures", flush=True)
+            print(f"{result.cases} cases, {reported} failures", flush=True)
 
     most = 1 if arguments.plant else arguments.most_failures
     started = time.monotonic()
@@ -190,7 +190,7 @@ def _reported(state: State, arguments: argparse.Namespace) -> int:
     result = state.result()
     left = sum(block.count for block in state.left(_scheduled(arguments)))
     for failure in result.failures:
-        print(_told(failure, arguments.seed))
+        print(_message_of(failure, arguments.seed))
     print(f"\n{table(result)}\n\nseed {arguments.seed}: {len(result.failures)} of {result.cases} cases failed", end="")
     print(f", {left} are left" if left else "")
     return int(bool(result.failures or (left and arguments.report)))

@@ -74,11 +74,11 @@ def _devices(ground: Ground, put: Put, forged: bool) -> None:
 
 def _selftest(ground: Ground, put: Put, forged: bool) -> None:
     says = put("selftest", _KEY)
-    found = selftest._recall(_KEY)
+    found = selftest._read_cached(_KEY)
     if found is not None:
         ground.accepted = True
-        said = json.loads(says)
-        require(all(getattr(found, name) == said[name] for name in said), "another result of a self-test")
+        reported = json.loads(says)
+        require(all(getattr(found, name) == reported[name] for name in reported), "another result of a self-test")
     require(forged or found is None or found.passed, "a damaged result of a self-test")
 
 
@@ -98,7 +98,7 @@ def _tuning(ground: Ground, put: Put, forged: bool) -> None:
 
 def _choices(ground: Ground, put: Put, forged: bool) -> None:  # noqa: ARG001
     put("choices", _KEY)
-    ground.accepted = choice_cache._recalled(_KEY) is not None
+    ground.accepted = choice_cache._read_cached(_KEY) is not None
 
 
 def _openings(ground: Ground, put: Put, forged: bool) -> None:

@@ -48,9 +48,10 @@ def certified(ground: Ground) -> None:
     proved = field.planes["certified"] == 1
     ground.accepted = bool(proved.any())
     for row, column in np.argwhere(proved):
-        count, told = _count(job, job.view.point(int(column), int(row))), field.counts[row, column]
+        count, reported = _count(job, job.view.point(int(column), int(row))), field.counts[row, column]
         require(
-            count in (None, told), f"{device.label}: certified {told} is {count} at {column}, {row}: {job.to_json()}"
+            count in (None, reported),
+            f"{device.label}: certified {reported} is {count} at {column}, {row}: {job.to_json()}",
         )
 
 
@@ -72,7 +73,7 @@ def _job(random: Random, bounded: bool) -> Job:
     view = view_at(random, _point(random, digits), zoom, random.choice((1, 4, 7)), random.choice((1, 3, 4)))
     if random.random() < 0.4:
         view = anchored(random, view, FARTHEST)
-    cap = random.choice((1, 9, 100, 1000, random.randrange(1, 3000)))
+    max_iterations = random.choice((1, 9, 100, 1000, random.randrange(1, 3000)))
     squares = (
         Fraction(4),
         Fraction(4),
@@ -82,7 +83,7 @@ def _job(random: Random, bounded: bool) -> Job:
         Fraction(10**30),
     )
     square = Fraction(random.choice((5, 16, 25))) if bounded else random.choice(squares)
-    job = Job(view, cap, square, number="float" if bounded else "auto", planes=("counts", "certified"))
+    job = Job(view, max_iterations, square, number="float" if bounded else "auto", planes=("counts", "certified"))
     if bounded or random.random() < 0.3:
         reference = Reference.of(view, random.randrange(1, 41), random.randrange(1, 41))
         job = replace(job, reference=reference, method="perturbation")
@@ -107,13 +108,13 @@ def _count(job: Job, point: Point) -> int | None:
     return None
 
 
-def _bounded(point: Point, cap: int, radius_squared: Fraction, bits: int) -> int | None:
+def _bounded(point: Point, max_iterations: int, radius_squared: Fraction, bits: int) -> int | None:
     """Return a count from whole numbers of 2^−bits; None where the error of z leaves it open."""
     a, b = (round(part * (1 << bits)) for part in point)
     square = radius_squared * (1 << 2 * bits)
     inside, outside = math.floor(square), math.ceil(square)
     x = y = error = 0  # |z − true z| is at most `error`
-    for n in range(cap):
+    for n in range(max_iterations):
         xx, yy = x * x, y * y
         norm, size = xx + yy, abs(x) + abs(y)
         doubt = (2 * size + error) * error  # (|z| + error)² − |z|², for |z| is at most |re z| + |im z|
@@ -125,4 +126,4 @@ def _bounded(point: Point, cap: int, radius_squared: Fraction, bits: int) -> int
         error = (2 * (math.isqrt(norm) + 1) + error) * error + (4 << bits)
         error = -(-error >> bits)
         x, y = (xx - yy >> bits) + a, (x * y >> bits - 1) + b
-    return cap
+    return max_iterations

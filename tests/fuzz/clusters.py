@@ -24,7 +24,7 @@ import mandelcl
 from mandelcl.base.errors import MandelclError
 from mandelcl.crew import crosscheck, judging
 from mandelcl.crew.dask import tasks, work
-from mandelcl.crew.dask.introduction import KEY, Introduction, RemoteDevice
+from mandelcl.crew.dask.handshake import KEY, Handshake, RemoteDevice
 from mandelcl.crew.dask.remote_scheduler import quiet
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
@@ -48,7 +48,7 @@ _TESTED = {
 
 
 class _Behaviour:
-    """What a worker says: as it is told by `said`, or honestly."""
+    """What a worker says: as it is told by `reported`, or honestly."""
 
     def __init__(self, random: Random, honest: bool) -> None:
         self.random, self.honest = random, honest
@@ -62,10 +62,10 @@ class _Behaviour:
     def answer(self, head: Mapping[str, Any]) -> Any:
         """Return a message and bytes, or something else."""
         self._worker.send(head)
-        said = self._messages.get_nowait()
+        reported = self._messages.get_nowait()
         if self.raises and self.random.random() < 0.5:
             raise self.random.choice((ValueError, KeyError, MemoryError, OSError, TimeoutError))("\x1b[31mno\n" * 40)
-        data = np.frombuffer(bytes(said.payload), np.uint8)
+        data = np.frombuffer(bytes(reported.payload), np.uint8)
         if self.lies and head["do"] == "block":
             data = data.copy()
             rows = data.reshape(head["block"][3], -1)  # a lie in each row: a part of a block's rows is checked
@@ -73,11 +73,11 @@ class _Behaviour:
         if self.odd:
             payloads = (None, "x", [1], data.astype(object), data.reshape(-1, 1), data[::2])
             return self.random.choice(
-                (None, (), (said.head,), "no", (None, data), *((said.head, one) for one in payloads))
+                (None, (), (reported.head,), "no", (None, data), *((reported.head, one) for one in payloads))
             )
-        return said.head, data
+        return reported.head, data
 
-    def told(self, values: Any) -> Any:
+    def reported(self, values: Any) -> Any:
         """Return values as they are, or with a lie among them."""
         return values if self.honest or self.random.random() < 0.5 else _changed(values, self.random)
 
@@ -94,7 +94,7 @@ def _here() -> _Behaviour:
 
 def probe(question: Mapping[str, Any]) -> Any:  # noqa: ARG001 - as it is called
     """Answer a question about a job, in a worker."""
-    return _here().told(_TESTED)
+    return _here().reported(_TESTED)
 
 
 def prepare(order: Mapping[str, Any]) -> Any:
@@ -156,13 +156,13 @@ class _Cluster:
         self._scheduler = await Scheduler(host="127.0.0.1", port=0, dashboard=False, dashboard_address="127.0.0.1:0")
         return str(self._scheduler.address)
 
-    async def add(self, name: str, folder: str, introduction: Any, metrics: Any) -> None:
+    async def add(self, name: str, folder: str, handshake: Any, metrics: Any) -> None:
         """Have another worker register, which says these of itself."""
         from distributed import Worker
 
         options: dict[str, Any] = {"name": name, "nthreads": 3, "memory_limit": 0, "local_directory": folder}
         options |= {"dashboard": False, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1"}
-        options["startup_information"] = {KEY: lambda _worker: introduction}
+        options["startup_information"] = {KEY: lambda _worker: handshake}
         options["metrics"] = {KEY: lambda _worker: metrics}
         self._workers.append(await Worker(self.address, **options))
 
@@ -199,9 +199,9 @@ def clusters(ground: Ground) -> None:
         for name, right in zip(names, crowd, strict=True):
             own = Random(random.getrandbits(64))
             _behaviours[name] = _Behaviour(own, right)
-            introduction = _introduction(own, right)
+            handshake = _introduction(own, right)
             metrics = _metrics(own, right)
-            cluster.run(cluster.add(name, str(ground.lasting), introduction, metrics))
+            cluster.run(cluster.add(name, str(ground.lasting), handshake, metrics))
         try:
             _require_picture(ground, cluster.address, honest)
         finally:
@@ -213,14 +213,16 @@ def _stranger(random: Random) -> Serve:
     identity: Any = {"type": "Scheduler", "id": "x", "address": "tcp://127.0.0.1:1", "workers": {}}
     words = (b"", bytes(8), b"HTTP/1.0 200 OK\r\n\r\n<html>", b"SSH-2.0-x\r\n", random.randbytes(random.randrange(200)))
     sizes = (0, 1, 9, 1 << 20, 1 << 33, (1 << 64) - 1)
-    said = []
+    reported = []
     for _ in range(random.randrange(4)):
         head = struct.pack("<QQ", 1, random.choice(sizes)) + random.randbytes(random.choice((0, 9, 300)))
-        said.append(random.choice((*words, head, _frame(_changed(identity, random)), _frame({"compression": None}))))
+        reported.append(
+            random.choice((*words, head, _frame(_changed(identity, random)), _frame({"compression": None})))
+        )
     ends = random.random() < 0.5
 
     def serve(peer: socket.socket) -> None:
-        for part in said:
+        for part in reported:
             peer.sendall(part)
         if ends:
             peer.close()
@@ -262,20 +264,20 @@ def _changed(values: Any, random: Random) -> Any:
 
 
 def _introduction(random: Random, honest: bool) -> Any:
-    said = Introduction.here(_DEVICE).as_dict()
-    return said if honest or random.random() < 0.7 else _changed(said, random)
+    reported = Handshake.here(_DEVICE).as_dict()
+    return reported if honest or random.random() < 0.7 else _changed(reported, random)
 
 
 def _metrics(random: Random, honest: bool) -> Any:
-    said = {"doing": "idle", "for": 0.0, "silent": 0.0}
-    return said if honest or random.random() < 0.7 else _changed(said, random)
+    reported = {"doing": "idle", "for": 0.0, "silent": 0.0}
+    return reported if honest or random.random() < 0.7 else _changed(reported, random)
 
 
 def _require_picture(ground: Ground, address: str, honest: bool) -> None:
     lines: list[str] = []
     try:
         with Session(cluster=address, cluster_wait=_WAIT_S) as session:
-            field, report = mandelcl.render(job(), session, notice=lines.append)
+            field, report = mandelcl.render(job(), session, on_message=lines.append)
     except MandelclError as error:
         require(not honest, f"an honest worker was not enough: {error}")
         require_line(f"mandelcl: {error}")

@@ -244,5 +244,5 @@ def _job(random: Random, family: Family) -> Job:
     view = view_at(random, point, scale, width, height)
     if random.random() < 0.4:
         view = anchored(random, view, FARTHEST)
-    cap = random.choice((1, 2, 7, 8, 9, 64, 65, 200, random.randrange(1, 600)))
-    return replace(job, view=view, iterations=cap)
+    max_iterations = random.choice((1, 2, 7, 8, 9, 64, 65, 200, random.randrange(1, 600)))
+    return replace(job, view=view, iterations=max_iterations)

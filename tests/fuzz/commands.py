@@ -156,9 +156,9 @@ def _compare(ground: Ground) -> None:
     outcome = ground.call(*_disturbed(random, arguments, chaos))
     require(outcome.code in (0, 1, 2), f"exit code {outcome.code}")
     if outcome.code == 2 and not outcome.out:
-        from tests.fuzz.oracle import require_told
+        from tests.fuzz.oracle import require_reported
 
-        require_told(outcome)
+        require_reported(outcome)
         ground.require_untouched()
         return
     ground.require_untouched(*(["diff.png"] if "-o" in arguments else []))
@@ -192,10 +192,10 @@ def _others(ground: Ground) -> None:
         ground.ready()
         outcome = ground.call(*arguments)
         if outcome.code or "--help" not in arguments:
-            from tests.fuzz.oracle import require_told
+            from tests.fuzz.oracle import require_reported
 
             if arguments:  # without any, click prints its help as an error
-                require_told(outcome)
+                require_reported(outcome)
         ground.require_untouched(*(made if outcome.succeeded else ()))
         ground.accepted |= outcome.succeeded
 

@@ -248,7 +248,7 @@ class _Wire:
                 greeting += more
         if b"}" in greeting:
             hello = greeting[greeting.index(b"{") : greeting.index(b"}") + 1]
-            self.say(proof(hello, f"http://{server.host}", token.encode()))
+            self.report_line(proof(hello, f"http://{server.host}", token.encode()))
 
     def frame(self, opcode: int, data: bytes, first: int = 0x80, masked: bool = True) -> None:
         """Send a frame; what the server does not take any more is lost."""
@@ -265,7 +265,7 @@ class _Wire:
         with suppress(OSError):
             self.socket.sendall(data)
 
-    def say(self, message: str) -> None:
+    def report_line(self, message: str) -> None:
         """Send a text."""
         self.frame(1, message.encode("utf-8", "surrogatepass"))
 
@@ -313,14 +313,14 @@ def _messages(server: _Server, random: Random, held: ExitStack) -> None:
         message = random.choice(_MESSAGES if random.random() < 0.98 else _PROCESSES)
         chance = random.random()
         if chance < 0.25:
-            wire.say(json.dumps(message))
+            wire.report_line(json.dumps(message))
         elif chance < 0.9:
-            wire.say(as_json(_harmless(changed(message, random, _USUAL)), random)[: 1 << 15])
+            wire.report_line(as_json(_harmless(changed(message, random, _USUAL)), random)[: 1 << 15])
         elif chance < 0.95:
             piece = struct.pack("<II", 0x554C434D, 4) + random.randbytes(random.choice((0, 10, 100, 1000)))
             wire.frame(2, damaged(piece, random))
         else:
-            wire.say(changed_text(json.dumps(any_value(random)), random))
+            wire.report_line(changed_text(json.dumps(any_value(random)), random))
         if random.random() < 0.3:
             wire.drain()
 
@@ -419,7 +419,9 @@ def _slow(server: _Server, random: Random, held: ExitStack) -> None:
     for generation in range(1, random.choice((2, 5, 20))):
         size = random.choice(([64, 36], [300, 200], [600, 400]))
         wanted = {**_VIEW, "size": size, "iterations": 50 + generation, "number": "float"}
-        connection.say(json.dumps({"do": "view", "pane": random.randrange(_PANES), "generation": generation, **wanted}))
+        connection.report_line(
+            json.dumps({"do": "view", "pane": random.randrange(_PANES), "generation": generation, **wanted})
+        )
         if random.random() < 0.2:
             with suppress(OSError):
                 connection.socket.recv(1000)
@@ -431,7 +433,7 @@ def _storm(server: _Server, random: Random, held: ExitStack) -> None:  # noqa: A
         with ExitStack() as loaded:
             wire = _Wire(server, random, loaded)
             require(wire.status in (0, 101, 503), f"a page that is loaded again gets {wire.status}")
-            wire.say(json.dumps({"do": "view", "pane": 0, "generation": 1, **_VIEW}))
+            wire.report_line(json.dumps({"do": "view", "pane": 0, "generation": 1, **_VIEW}))
             if random.random() < 0.5:
                 wire.frame(8, b"\x03\xe9")
 
@@ -444,7 +446,7 @@ def _uploads(server: _Server, random: Random, held: ExitStack) -> None:
         data = damaged(data, random)
         size = len(data) + random.choice((0, 0, 0, 0, 1, -1))
         name = random.choice((name, name, "../" + name, "\x1b[31m", "x" * 300))
-        wire.say(json.dumps({"do": "open", "id": number, "name": name, "size": size}))
+        wire.report_line(json.dumps({"do": "open", "id": number, "name": name, "size": size}))
         while data:
             most = random.choice((1000, 10_000, 49_152))
             wire.frame(2, struct.pack("<II", 0x554C434D, number) + data[:most])

@@ -4,7 +4,7 @@ import shutil
 
 from tests import posix
 from tests.fuzz.ground import Ground
-from tests.fuzz.oracle import Outcome, fingerprint, require, require_told, require_untouched
+from tests.fuzz.oracle import Outcome, fingerprint, require, require_reported, require_untouched
 from tests.fuzz.started import Started, ended, picture
 
 _NOBODY = 65534
@@ -33,7 +33,7 @@ def permissions(ground: Ground) -> None:
     after = fingerprint(ground.here)
     for folder in (ground.here, home, cached):
         folder.chmod(0o755)
-    require_told(outcome, (1,) if locked == ground.here else (0,))
+    require_reported(outcome, (1,) if locked == ground.here else (0,))
     require_untouched(before, after, () if locked == ground.here else ("a.ppm",))
     ground.accepted = outcome.succeeded
     require(locked == ground.here or (ground.here / "a.ppm").read_bytes() == picture(), "another picture")
@@ -73,7 +73,7 @@ def disks(ground: Ground) -> None:
     if outcome.code and any(line.startswith("LLVM ERROR") for line in ours):
         return  # a driver has ended the process
     lines = [line for line in ours if not outcome.code or "the cache folder" not in line]  # a remark before
-    require_told(Outcome(outcome.code, outcome.out, "\n".join(lines), outcome.seconds), (0, 1))
+    require_reported(Outcome(outcome.code, outcome.out, "\n".join(lines), outcome.seconds), (0, 1))
     left = {name for name in (ground.here / "left").read_text().split() if not name.startswith(".cache")}
     ground.accepted = outcome.succeeded
     require(

@@ -17,7 +17,7 @@ from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
 from tests.fuzz.libraries import encoders_missing
 from tests.fuzz.mutations import as_json, changed, damaged
-from tests.fuzz.oracle import require, require_told
+from tests.fuzz.oracle import require, require_reported
 
 _TIMES = ("--fps", "5", "--hold", "0.2", "--ease", "0.2", "--quiet")
 _ZOOM = (
@@ -72,7 +72,7 @@ def films(ground: Ground) -> None:
     plan_before = _plan(keys)
     ground.ready()
     outcome = ground.call(*command, "-o", output, *codec, *_TIMES, "--device", device().spec)
-    require_told(outcome)
+    require_reported(outcome)
     made = [output, *(f"{output}/{name}" for name in _content(ground.here / output))] if outcome.succeeded else []
     kept = own if zooms else []  # whoever computes keyframes adds what is missing
     if not outcome.succeeded:
@@ -100,7 +100,7 @@ def _right(ground: Ground, output: str, codec: list[str]) -> dict[str, bytes]:
         path = ground.lasting / output
         options = ("-o", str(path), *codec, *_TIMES, "--device", device().spec)
         outcome = ground.call("film", str(_film(ground.lasting)), *options)
-        require_told(outcome, (0,))
+        require_reported(outcome, (0,))
         _films[output] = _content(path)
     return _films[output]
 

@@ -120,7 +120,7 @@ class Ground:
         """
         self.ready()
         outcome = self.call(*arguments)
-        oracle.require_told(outcome)
+        oracle.require_reported(outcome)
         self.require_untouched(*(outputs if outcome.succeeded else kept))
         for name in outputs if outcome.succeeded else ():
             oracle.require(Path(name).exists(), f"exit code 0 without {name}")

@@ -54,14 +54,17 @@ def texts(ground: Ground) -> None:
     ground.accepted = True
     again = Job.from_json(job.to_json())
     require(again == job, f"another job, written and read again: {job} and {again}")
-    said = json.loads(text)
-    require(said["version"] in READERS, "a version that nobody wrote")
+    reported = json.loads(text)
+    require(reported["version"] in READERS, "a version that nobody wrote")
     for name in ("number", "method", "algorithm", "rounding", "strict", "iterations"):
-        if name in said and not (name == "method" and said["version"] == 1):
+        if name in reported and not (name == "method" and reported["version"] == 1):
             require(
-                getattr(job, name) == said[name], f"{name} is {getattr(job, name)!r}, and the text says {said[name]!r}"
+                getattr(job, name) == reported[name],
+                f"{name} is {getattr(job, name)!r}, and the text says {reported[name]!r}",
             )
-    require((job.view.width, job.view.height) == (said["view"]["width"], said["view"]["height"]), "another size")
+    require(
+        (job.view.width, job.view.height) == (reported["view"]["width"], reported["view"]["height"]), "another size"
+    )
 
 
 def read(text: str) -> Job | None:

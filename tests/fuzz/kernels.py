@@ -8,7 +8,7 @@ from mandelcl.lab.own_kernel import shipped
 from tests.fuzz.devices import every_device
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import damaged
-from tests.fuzz.oracle import require, require_line, require_told
+from tests.fuzz.oracle import require, require_line, require_reported
 from tests.fuzz.started import below, require_ended
 
 _WRITE = "counts[row * width + column] = n;"
@@ -82,7 +82,7 @@ def kernels(ground: Ground) -> None:
     require("Traceback" not in outcome.err + outcome.out, outcome.err + outcome.out)
     if not (ground.here / "table.json").exists():
         require(outcome.code, "exit code 0 without a table")
-        require_told(outcome)
+        require_reported(outcome)
         ground.require_untouched()
         return
     ground.require_untouched("table.json")

@@ -89,18 +89,24 @@ def _head(ground: Ground) -> None:
     head = {key if random.random() < 0.95 else str(any_value(random)): value for key, value in head.items()}
     (ground.here / "input.json").write_text(json.dumps(head))
     try:
-        said = _understood(head)
+        reported = _understood(head)
     except WireError as error:
         require_line(f"mandelcl: {error}")
         return
     ground.accepted = True
-    if isinstance(said, Ready):
-        require(said.rate > 0 and said.block_pixels >= 1 and said.build_s >= 0, f"{said}")
-    elif isinstance(said, Done):
-        require(said.filled <= said.block.pixels and all(0 <= time < 1 << 53 for time in said.launches), f"{said}")
-        require([said.block.x, said.block.y, said.block.width, said.block.height] == head["block"], f"{said}")
-    elif isinstance(said, str):
-        require(said.isprintable() and len(said) <= 300, said)
+    if isinstance(reported, Ready):
+        require(reported.rate > 0 and reported.block_pixels >= 1 and reported.build_s >= 0, f"{reported}")
+    elif isinstance(reported, Done):
+        require(
+            reported.filled <= reported.block.pixels and all(0 <= time < 1 << 53 for time in reported.launches),
+            f"{reported}",
+        )
+        require(
+            [reported.block.x, reported.block.y, reported.block.width, reported.block.height] == head["block"],
+            f"{reported}",
+        )
+    elif isinstance(reported, str):
+        require(reported.isprintable() and len(reported) <= 300, reported)
 
 
 def _understood(head: dict[str, Any]) -> Any:

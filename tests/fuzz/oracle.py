@@ -56,7 +56,7 @@ def require_line(line: str) -> None:
     require(len(line.split()) >= 3, f"a message that says nothing: {line!r}")
 
 
-def require_told(outcome: Outcome, codes: Collection[int] = (0, 1, 2)) -> None:
+def require_reported(outcome: Outcome, codes: Collection[int] = (0, 1, 2)) -> None:
     """Raise Fault for a command that ended in another way than with one of the codes, and a line where that is not 0.
 
     Commands that succeed may remark on something, line by line.

@@ -20,7 +20,7 @@ from mandelcl.files import loading
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import as_json, changed, changed_text, damaged
-from tests.fuzz.oracle import Outcome, require, require_line, require_told
+from tests.fuzz.oracle import Outcome, require, require_line, require_reported
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _KINDS = (b"tEXt", b"zTXt", b"iTXt")
@@ -174,7 +174,7 @@ def comparisons(ground: Ground) -> None:
 def require_compared(outcome: Outcome, names: list[str]) -> None:
     """Require that the exit code of `compare` is true: 0 only for pictures that are alike in all that they hold."""
     if outcome.code == 2:
-        require_told(outcome)
+        require_reported(outcome)
         return
     require(outcome.code in (0, 1) and not outcome.err, f"exit code {outcome.code}: {outcome.err!r}")
     one, other = (_seen(name) for name in names)

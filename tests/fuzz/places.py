@@ -10,7 +10,7 @@ from mandelcl.core.job import Job
 from mandelcl.formulas import Formula
 from tests.oracle import truth_counts
 
-_EDGE_CAP = 150
+_EDGE_ITERATIONS = 150
 _TRIES = 12
 
 FARTHEST = Fraction(1 << 15)  # from 0, of anchors
@@ -42,8 +42,8 @@ def edge(random: Random, formula: Formula, digits: int) -> Point:
 def _stays(formula: Formula, point: Point, bits: int) -> bool:
     view = View(Lattice.upright(*point, 1), 1, 1)
     radius_squared = max(Fraction(4), formula.least_radius_squared())
-    job = Job(view, _EDGE_CAP, radius_squared, formula)
-    return int(truth_counts(job, bits)[0, 0]) == _EDGE_CAP
+    job = Job(view, _EDGE_ITERATIONS, radius_squared, formula)
+    return int(truth_counts(job, bits)[0, 0]) == _EDGE_ITERATIONS
 
 
 def view_at(random: Random, point: Point, zoom: Fraction, width: int, height: int) -> View:

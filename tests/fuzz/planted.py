@@ -26,7 +26,7 @@ def _leftover() -> None:
     """Have a draft stay where writing it has failed."""
     from mandelcl.files import leftovers
 
-    leftovers.discard = lambda _draft: None  # type: ignore[assignment]
+    leftovers.discard = lambda _tempfile: None  # type: ignore[assignment]
 
 
 def _wrong() -> None:

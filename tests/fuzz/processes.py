@@ -12,7 +12,7 @@ from tests.fuzz.commands import samples_into
 from tests.fuzz.filesystems import disks, permissions
 from tests.fuzz.ground import Ground
 from tests.fuzz.interrupts import kills
-from tests.fuzz.oracle import Outcome, patience, require, require_line, require_told
+from tests.fuzz.oracle import Outcome, patience, require, require_line, require_reported
 from tests.fuzz.started import SMALL, Started, ended, picture, require_right
 from tests.fuzz.surroundings import without_drivers
 from tests.posix import resource
@@ -135,7 +135,7 @@ def _streams(ground: Ground) -> None:
     require(outcome.code == (1 if refused else 0), f"{kind}: exit code {outcome.code}: {outcome.err}")
     require("Traceback" not in outcome.err and "Exception ignored" not in outcome.err, f"{kind}: {outcome.err}")
     if refused and kind == "full out":
-        require_told(outcome)
+        require_reported(outcome)
     ground.accepted = not refused
     made = ["a.ppm"] if "-o" in arguments else []
     ground.require_untouched(*made)

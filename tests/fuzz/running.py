@@ -159,11 +159,11 @@ class _Process:
             posix.os.killpg(self.process.pid, posix.signal.SIGKILL)
         code = self.process.wait()
         self._errors.seek(0)
-        said = self._errors.read().decode("utf-8", "replace")[-2000:]
+        reported = self._errors.read().decode("utf-8", "replace")[-2000:]
         self._errors.close()
         self.output.close()
         how = "" if running else f"signal {-code}" if code < 0 else f"code {code}"
-        return f"{how}\n{said}".strip()
+        return f"{how}\n{reported}".strip()
 
     def leave(self) -> None:
         """Let it end by itself: there is nothing more to do."""

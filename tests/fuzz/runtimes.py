@@ -57,11 +57,11 @@ def _prepared(ground: Ground, chosen: str) -> None:
     settings |= {"MANDELCL_CACHE": str(ground.here / "cache")}
     with environed(settings):
         found: Runtimes = runtimes._prepare_linux()
-        told = Path(os.environ.get("OCL_ICD_VENDORS", ""))
+        reported = Path(os.environ.get("OCL_ICD_VENDORS", ""))
         for note in found.notes:
             require_line(f"mandelcl: {note}")
-        if vendors.is_folder(told) and str(told) != ".":
-            deadly = [vendor for vendor in vendors.user_vendors(str(told)) if vendors.ends_loaders(vendor)]
+        if vendors.is_folder(reported) and str(reported) != ".":
+            deadly = [vendor for vendor in vendors.user_vendors(str(reported)) if vendors.ends_loaders(vendor)]
             require(not deadly, f"the loader is told of {deadly}")
         installation.installation(found)
 

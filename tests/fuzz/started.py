@@ -14,7 +14,7 @@ from typing import Any
 from tests import posix
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
-from tests.fuzz.oracle import Outcome, patience, require, require_told
+from tests.fuzz.oracle import Outcome, patience, require, require_reported
 
 SMALL = ("render", "--size", "24x16", "--number", "float", "--palette", "coursework", "-o", "a.ppm")
 
@@ -91,7 +91,7 @@ def picture() -> bytes:
     """Return the picture that `SMALL` draws, by a process in usual surroundings."""
     done = Path("usual.ppm")
     outcome = ended(Started((*SMALL[:-1], str(done), "--device", device().spec)).popen())
-    require_told(outcome, (0,))
+    require_reported(outcome, (0,))
     data = done.read_bytes()
     done.unlink()
     return data
@@ -99,7 +99,7 @@ def picture() -> bytes:
 
 def require_right(ground: Ground, outcome: Outcome, codes: tuple[int, ...] = (0,)) -> None:
     """Require that a process drew the very picture, or refused and left nothing."""
-    require_told(outcome, codes)
+    require_reported(outcome, codes)
     path = ground.here / "a.ppm"
     if outcome.succeeded:
         ground.accepted = True

@@ -32,9 +32,11 @@ class State:
             with (folder / _RUN).open("x", encoding="utf-8") as file:
                 json.dump(facts, file)
         except FileExistsError:
-            said = noted(folder)
-            if said != facts:
-                what = ", ".join(f"{name} {said.get(name)!r}" for name in facts if said.get(name) != facts[name])
+            reported = noted(folder)
+            if reported != facts:
+                what = ", ".join(
+                    f"{name} {reported.get(name)!r}" for name in facts if reported.get(name) != facts[name]
+                )
                 raise OtherRunError(f"{folder} holds a run of {what}; give that, or another --state") from None
         self._file: Any = None
 

@@ -205,9 +205,9 @@ def resumes(ground: Ground) -> None:
     ground.ready()
     resume = random.random() < 0.9
     outcome = ground.call(*wanted.arguments, *(["--resume"] if resume else []))
-    from tests.fuzz.oracle import require_told
+    from tests.fuzz.oracle import require_reported
 
-    require_told(outcome, (0, 1))
+    require_reported(outcome, (0, 1))
     own = [f"a.ppm.part/{name}" for name in (MANIFEST, "lock", "draft", *(f"band-{band:07d}" for band in range(20)))]
     own = [name for name in own if Path(name).name not in strangers]
     if outcome.succeeded:

@@ -10,7 +10,7 @@ from tests.fuzz.commands import samples_into
 from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
 from tests.fuzz.libraries import writable
-from tests.fuzz.oracle import Outcome, require, require_told
+from tests.fuzz.oracle import Outcome, require, require_reported
 from tests.posix import limited, resource
 
 _SIZES = ("", "0", "-1", "1", "7", "80", "10000", "99999999999", "x", "1e3")
@@ -44,7 +44,7 @@ def variables(ground: Ground) -> None:
     command, outputs = _command(random)
     ground.ready()
     outcome = ground.call(*command, environment=settings)
-    require_told(outcome, (0,))
+    require_reported(outcome, (0,))
     ground.require_untouched(*outputs)
     ground.accepted = True
     for name in outputs:
@@ -90,7 +90,7 @@ def limits(ground: Ground) -> None:
     ground.ready()
     with limited(what, value):
         outcome = ground.call(*command)
-    require_told(without_drivers(outcome), (0, 1))
+    require_reported(without_drivers(outcome), (0, 1))
     if outcome.succeeded:
         ground.accepted = True
         for name in outputs:

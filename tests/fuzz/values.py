@@ -79,12 +79,14 @@ def colourings(ground: Ground, text: str) -> None:
         require_line(str(error))
         return
     ground.accepted = True
-    said, made = json.loads(text), json.loads(colouring.to_json())
-    require(made["palette"] == said["palette"], f"the palette {said['palette']!r} is read as {made['palette']!r}")
+    reported, made = json.loads(text), json.loads(colouring.to_json())
+    require(
+        made["palette"] == reported["palette"], f"the palette {reported['palette']!r} is read as {made['palette']!r}"
+    )
     for name in ("cycle", "offset"):
-        same = made[name] is None if said[name] is None else made[name] == float(said[name])
-        require(same, f"the {name} {said[name]!r} is read as {made[name]!r}")
-    require(made.get("inside") == said.get("inside"), "the colour of the set is another")
+        same = made[name] is None if reported[name] is None else made[name] == float(reported[name])
+        require(same, f"the {name} {reported[name]!r} is read as {made[name]!r}")
+    require(made.get("inside") == reported.get("inside"), "the colour of the set is another")
     require(Colouring.from_json(colouring.to_json()) == colouring, "it is another one, written and read again")
     table = colouring.palette.table()
     require(table.ndim == 2 and table.shape[1] == 3 and math.prod(table.shape), "its table has no colours")

@@ -35,12 +35,12 @@ class Worker:
         """Run cases of a category, one after the other."""
         category, before = CATEGORIES[name], of_living(os.getpid())
         (self._draw if category.drawn else self._take)(category, first, count)
-        self._say(done=True, seconds=of_living(os.getpid()) - before)
+        self._send_report(done=True, seconds=of_living(os.getpid()) - before)
 
     def _take(self, category: Category, first: int, count: int) -> None:
         case = category.case()
         for number in range(first, first + count):
-            self._say(begun=number)
+            self._send_report(begun=number)
             own, block = (
                 random_of(self._seed, category.name, at) for at in (number, f"block {number // category.block}")
             )
@@ -58,7 +58,7 @@ class Worker:
         """Run a block of drawn examples; after one that is at fault hypothesis looks for the simplest such."""
         case, number, started = category.case(), first - 1, time.process_time()
         found = False
-        self._say(begun=first)
+        self._send_report(begun=first)
 
         @seed(random_of(self._seed, category.name, first).getrandbits(64))
         @settings(
@@ -104,7 +104,7 @@ class Worker:
                 with suppress(OSError):
                     path.unlink()
         kept = self._keep_input(category, number, fault) if fault else ""
-        self._say(number=number, fault=fault, accepted=ground.accepted, seconds=seconds, kept=kept)
+        self._send_report(number=number, fault=fault, accepted=ground.accepted, seconds=seconds, kept=kept)
 
     def _keep_input(self, category: Category, number: int, fault: str) -> str:
         """Keep what the case was, with its fault, and return where."""
@@ -118,7 +118,7 @@ class Worker:
         (folder / "FAULT").write_text(fault, "utf-8", "backslashreplace")
         return str(folder)
 
-    def _say(self, **report: Any) -> None:
+    def _send_report(self, **report: Any) -> None:
         self._reports.write(json.dumps(report) + "\n")
         self._reports.flush()
 

@@ -28,7 +28,7 @@ def every() -> Iterator[tuple[Job, str]]:
             yield jobs.hpc_job(resolution, number), ORDER
             separate = jobs.hpc_job(resolution, number, "separate")
             yield replace(separate, radius_squared=by_name(number).least_radius_squared()), ""
-    for cap in border.CAPS:
+    for cap in border.LIMITS:
         yield jobs.report_job(border.SIZES[0], cap), ""
     for place in jobs.ARTICLE_PLACES:
         for number in ("float", "double"):

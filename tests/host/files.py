@@ -41,25 +41,25 @@ def fields(draw: st.DrawFn) -> Field:
         draw(st.fractions()), draw(st.fractions()), draw(st.fractions(Fraction(1, 10**30), 4)), width, height,
         draw(st.integers(-9, 9)), draw(st.integers(-9, 9)),
     )  # fmt: skip
-    cap = draw(st.sampled_from([1, 2, 255, 1000, (1 << 32) - 2]))
+    max_iterations = draw(st.sampled_from([1, 2, 255, 1000, (1 << 32) - 2]))
     smooth = draw(st.booleans())
     job = Job(
         view,
-        cap,
+        max_iterations,
         number=draw(st.sampled_from(["float", "double", "auto"])),
         rounding="fused",
         planes=("counts", "smooth")[: 1 + smooth],
     )
     random = np.random.default_rng(draw(st.integers(0, 1000)))
-    counts = random.integers(1, cap, (height, width), endpoint=True, dtype=np.uint32)
+    counts = random.integers(1, max_iterations, (height, width), endpoint=True, dtype=np.uint32)
     return field_of(job, counts, random.random((height, width), dtype=np.float32) if smooth else None)
 
 
-def a_field(width: int = 4, height: int = 3, smooth: bool = True, cap: int = 50) -> Field:
+def a_field(width: int = 4, height: int = 3, smooth: bool = True, max_iterations: int = 50) -> Field:
     view = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), width, height)
     random = np.random.default_rng(7)
-    counts = random.integers(1, cap, (height, width), endpoint=True, dtype=np.uint32)
-    job = Job(view, cap, planes=("counts", "smooth")[: 1 + smooth])
+    counts = random.integers(1, max_iterations, (height, width), endpoint=True, dtype=np.uint32)
+    job = Job(view, max_iterations, planes=("counts", "smooth")[: 1 + smooth])
     return field_of(job, counts, random.random(counts.shape, dtype=np.float32) if smooth else None)
 
 

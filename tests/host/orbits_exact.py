@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.perturbation.orbit import CAP, Orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, Orbit
 from mandelcl.perturbation.table import TableLevel
 
 _BITS = 700  # that are kept of a number's larger part
@@ -97,7 +97,7 @@ def stored(values: Sequence[Number]) -> Orbit:
             tiny[index] = (_truncated(value.x, -bits), _truncated(value.y, -bits), bits + value.e)
         else:
             re[index], im[index] = _truncated(value.x, value.e), _truncated(value.y, value.e)
-    return Orbit(re, im, tiny, CAP)
+    return Orbit(re, im, tiny, AT_LIMIT)
 
 
 def _truncated(x: int, e: int) -> float:

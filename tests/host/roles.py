@@ -67,7 +67,7 @@ def build(channel: Channel) -> None:
     time.sleep(3600)
 
 
-def lend(channel: Channel) -> None:
+def acquire(channel: Channel) -> None:
     """Leave seven in the first word of each buffer that is lent."""
     while True:
         head, payload = channel.receive()
@@ -95,7 +95,7 @@ def record(channel: Channel) -> None:
     channel.answer({"on": timeline.on()})
 
 
-def say(head: dict[str, Any]) -> None:
+def reply(head: dict[str, Any]) -> None:
     """Say one thing and go on living, as a worker of which nothing else is known."""
     wire.send(sys.stdout.buffer, head)
     time.sleep(3600)

@@ -34,12 +34,12 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SYSTEM = Path("/etc/OpenCL/vendors/x.icd")
 
 
-def told(*found: Vendor, folder: str = "", user_set: bool = False, notes: tuple[str, ...] = ()) -> Runtimes:
+def reported(*found: Vendor, folder: str = "", user_set: bool = False, notes: tuple[str, ...] = ()) -> Runtimes:
     return Runtimes("a loader", folder, user_set, found, (Path("/etc/nowhere/vendors"),), notes=notes)
 
 
 def hints(runtimes: Runtimes | None = None) -> list[str]:
-    return explain_absence(runtimes or told()).partition("What helps here:\n")[2].splitlines()
+    return explain_absence(runtimes or reported()).partition("What helps here:\n")[2].splitlines()
 
 
 def failed(library: str, reason: str, origin: str = "system") -> Vendor:
@@ -51,7 +51,7 @@ def test_unloadable_library_is_reported_with_loader_message(machine: Path) -> No
     text = machine / "libtext.so"
     text.write_text("this is no library, but is as long as the header of one would be, and then some more of it")
     names = ["/nowhere/libgone.so", "libgone-too.so.7", str(text), str(machine)]
-    found = diagnose(told(*(Vendor(Path("x.icd"), name, "system") for name in names)))
+    found = diagnose(reported(*(Vendor(Path("x.icd"), name, "system") for name in names)))
     assert [vendor.loads for vendor in found] == [False] * 4
     assert "/nowhere/libgone.so" in found[0].reason  # glibc and musl word it differently
     assert "libgone-too.so.7" in found[1].reason
@@ -60,7 +60,7 @@ def test_unloadable_library_is_reported_with_loader_message(machine: Path) -> No
 
 @linux
 def test_library_without_opencl() -> None:
-    (found,) = diagnose(told(Vendor(Path("x.icd"), "libc.so.6", "system")))
+    (found,) = diagnose(reported(Vendor(Path("x.icd"), "libc.so.6", "system")))
     assert found.loads is False
     assert "clIcdGetPlatformIDsKHR" in found.reason or "libc.so.6" in found.reason
 
@@ -68,7 +68,7 @@ def test_library_without_opencl() -> None:
 def test_known_causes_are_not_probed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(absence, "_TRY", "import nonsense")
     known = failed("", "names no library")
-    assert diagnose(told(known)) == (known,)
+    assert diagnose(reported(known)) == (known,)
 
 
 @linux
@@ -82,14 +82,14 @@ def test_known_causes_are_not_probed_again(monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_a_library_that_crashes_or_hangs(monkeypatch: pytest.MonkeyPatch, code: str, reason: str) -> None:
     monkeypatch.setattr(absence, "_TRY", "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n" + code)
-    (found,) = diagnose(told(Vendor(Path("x.icd"), "libbad.so", "system")), timeout=0.5 if "sleep" in code else 20)
+    (found,) = diagnose(reported(Vendor(Path("x.icd"), "libbad.so", "system")), timeout=0.5 if "sleep" in code else 20)
     assert (found.loads, found.reason) == (False, reason)
 
 
 def test_library_that_prints_to_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = r"print('hello'); print('\x1e{\"loads\": true, \"devices\": 2, \"reason\": \"\"}'); print('bye')"
     monkeypatch.setattr(absence, "_TRY", answer)
-    runtimes = told(Vendor(Path("x.icd"), "libgood.so", "system"))
+    runtimes = reported(Vendor(Path("x.icd"), "libgood.so", "system"))
     assert [(v.loads, v.devices) for v in diagnose(runtimes)] == [(True, 2)]
     assert problems(runtimes) == []
     assert "x.icd: libgood.so loads and has 2 devices when alone" in explain_absence(runtimes)
@@ -97,7 +97,7 @@ def test_library_that_prints_to_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_missing_interpreter_skips_probing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
-    runtimes = told(Vendor(Path("x.icd"), "libgood.so", "system"))
+    runtimes = reported(Vendor(Path("x.icd"), "libgood.so", "system"))
     assert diagnose(runtimes) == runtimes.vendors
     assert "x.icd: libgood.so: not tried" in explain_absence(runtimes)
 
@@ -105,7 +105,7 @@ def test_missing_interpreter_skips_probing(monkeypatch: pytest.MonkeyPatch) -> N
 def test_problems_are_one_line_each_with_the_remedy() -> None:
     missing = "libimf.so: cannot open shared object file: No such file or directory"
     lines = problems(
-        told(
+        reported(
             failed("/venv/lib/libintelocl.so", missing, "pip"),
             failed("libpocl.so.2", "libpocl.so.2: cannot open shared object file: No such file or directory"),
             failed("", "names no library"),
@@ -122,7 +122,7 @@ def test_problems_are_one_line_each_with_the_remedy() -> None:
 
 def test_explanation_lists_what_was_tried() -> None:
     text = explain_absence(
-        told(failed("libpocl.so.2", "libpocl.so.2: no such file"), folder="/cache/vendors-1", notes=("look here",))
+        reported(failed("libpocl.so.2", "libpocl.so.2: no such file"), folder="/cache/vendors-1", notes=("look here",))
     )
     assert text.splitlines()[:6] == [
         "No OpenCL device was found.",
@@ -136,11 +136,11 @@ def test_explanation_lists_what_was_tried() -> None:
 
 
 def test_explanation_if_nothing_was_found() -> None:
-    assert "No OpenCL runtime is installed." in explain_absence(told())
+    assert "No OpenCL runtime is installed." in explain_absence(reported())
 
 
 def test_the_users_own_setting_is_named() -> None:
-    text = explain_absence(told(folder="/mine", user_set=True))
+    text = explain_absence(reported(folder="/mine", user_set=True))
     assert "OCL_ICD_VENDORS: /mine (set outside mandelcl)" in text
     assert "OCL_ICD_VENDORS names no runtime." in text
     assert "unset OCL_ICD_VENDORS" in text
@@ -214,7 +214,7 @@ def test_driver_without_icd_file_is_reported(machine: Path) -> None:
     driver.touch()
     assert any(f"echo {driver} | sudo tee {SYSTEM.with_name('nvidia.icd')}" in line for line in hints())
     named = failed("libnvidia-opencl.so.1", "is broken")
-    assert not any("NVIDIA's" in line for line in hints(told(named)))
+    assert not any("NVIDIA's" in line for line in hints(reported(named)))
 
 
 def test_containers_and_permissions(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,4 +231,4 @@ def test_containers_and_permissions(machine: Path, monkeypatch: pytest.MonkeyPat
 
 def test_loaded_loader_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(absence, "_loader_in_use", lambda: "/usr/lib/libOpenCL.so.1")
-    assert "Loader: /usr/lib/libOpenCL.so.1" in explain_absence(told())
+    assert "Loader: /usr/lib/libOpenCL.so.1" in explain_absence(reported())

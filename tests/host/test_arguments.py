@@ -56,7 +56,7 @@ def test_argument_values_are_converted_for_drivers() -> None:
     size = arguments("rectangles_fill", values)[list(KERNELS["rectangles_fill"]).index("size")]
     assert (size.dtype, size.tolist()) == (np.uint32, [3, 4])
     assert arguments("study_published_order", {
-        "view_words": 0, "offset": (-3, 4), "size": (1, 1), "first_row": 0, "cap": 1, "counts": 0,
+        "view_words": 0, "offset": (-3, 4), "size": (1, 1), "first_row": 0, "max_iterations": 1, "counts": 0,
     })[1].tolist() == [-3, 4]  # fmt: skip
 
 

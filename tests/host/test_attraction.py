@@ -10,7 +10,7 @@ from mandelcl.core.reference import Reference
 from mandelcl.perturbation import replay
 from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.exact import exact_count, fraction_bits
-from mandelcl.perturbation.orbit import CAP, INSIDE, Orbit, reference_orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, INSIDE, Orbit, reference_orbit
 from mandelcl.perturbation.table import build
 from tests.device import deep
 
@@ -53,7 +53,7 @@ def test_reference_of_an_inside_view_ends_early(point: deep.Point, digits: int) 
     orbit = reference_orbit(reference, 10**9, FOUR)
     assert (orbit.ended, orbit.length < 1 << 12) == (INSIDE, True)
     assert orbit.until(10**6) is orbit
-    assert orbit.until(1000).ended == CAP
+    assert orbit.until(1000).ended == AT_LIMIT
     before = replay.Replay(orbit, build(orbit, reference.radius, 14), reference, 0, "double", 4.0, 10**9)
     assert before.count(0.0, 0.0, 1) == 10**9
 
@@ -104,4 +104,4 @@ def test_short_and_endless_orbits_prove_nothing() -> None:
     zero = np.zeros(3)
     assert not all_stay(zero, zero, Fraction(1), FOUR)
     assert not all_stay(np.array([0.0, -2.0, *[2.0] * 50]), np.zeros(52), Fraction(1, 10**9), FOUR)
-    assert Orbit(zero, zero, {}, CAP).until(1).length == 1
+    assert Orbit(zero, zero, {}, AT_LIMIT).until(1).length == 1

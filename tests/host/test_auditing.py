@@ -50,11 +50,11 @@ def test_blocks_of_a_wrong_worker_are_recomputed_by_others() -> None:
 class Liar(Honest):
     """A worker that counts one too many in the last pixel of each block that has room for it."""
 
-    def say(self, said: Head | None, payload: bytes = b"") -> None:
+    def reply(self, reported: Head | None, payload: bytes = b"") -> None:
         values = np.frombuffer(payload, np.uint32).copy()
         if values.size and values[-1] < job().iterations:
             values[-1] += 1
-        super().say(said, values.tobytes())
+        super().reply(reported, values.tobytes())
 
 
 @pytest.fixture

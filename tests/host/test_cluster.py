@@ -18,12 +18,12 @@ from mandelcl.base.errors import DeviceError, InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.crew.dask import introduction, relay, supervisor, tasks
+from mandelcl.crew.dask import handshake, relay, supervisor, tasks
 from mandelcl.crew.dask.address import SchedulerAddress
-from mandelcl.crew.dask.introduction import KEY, Introduction, RemoteDevice
+from mandelcl.crew.dask.handshake import KEY, Handshake, RemoteDevice
 from mandelcl.crew.dask.members import Members
 from mandelcl.crew.dask.placement import Placement, RemotePart, parsed
-from mandelcl.crew.dask.preload import turn_of
+from mandelcl.crew.dask.preload import index_of
 from mandelcl.crew.dask.relay import Relay
 from mandelcl.crew.dask.remote_worker import RemoteWorker
 from mandelcl.crew.messages import block_head
@@ -79,17 +79,17 @@ def test_invalid_addresses(text: str) -> None:
 
 
 def test_handshake_survives_serialisation() -> None:
-    said = Introduction.here(DEVICE)
-    assert Introduction.parse(said.as_dict()) == said
-    assert said.refusal() is None
-    assert Introduction.parse(Introduction.here(None, "no driver").as_dict()).refusal() == "no driver"
+    reported = Handshake.here(DEVICE)
+    assert Handshake.parse(reported.as_dict()) == reported
+    assert reported.refusal() is None
+    assert Handshake.parse(Handshake.here(None, "no driver").as_dict()).refusal() == "no driver"
 
 
 def test_another_version_is_refused() -> None:
     """Of another version, or of the same one with a line changed: it might give other bits."""
-    said = Introduction.here(DEVICE)
-    assert "install the same on both" in str(replace(said, version="0.0").refusal())
-    assert "other code or kernels" in str(replace(said, code="0" * 32).refusal())
+    reported = Handshake.here(DEVICE)
+    assert "install the same on both" in str(replace(reported, version="0.0").refusal())
+    assert "other code or kernels" in str(replace(reported, code="0" * 32).refusal())
 
 
 def test_fingerprint_covers_every_kernel_and_module(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -98,35 +98,35 @@ def test_fingerprint_covers_every_kernel_and_module(monkeypatch: pytest.MonkeyPa
     found = set()
     for text in ("x\n", "x\r\n", "y\n"):
         (tmp_path / "one.cl").write_bytes(text.encode())
-        introduction.code_digest.cache_clear()
-        found.add(introduction.code_digest())
-    introduction.code_digest.cache_clear()
+        handshake.code_digest.cache_clear()
+        found.add(handshake.code_digest())
+    handshake.code_digest.cache_clear()
     assert len(found) == 2, "ends of lines do not count"
 
 
 @pytest.mark.parametrize(
     "nonsense",
-    [None, [], {}, {"version": 1}, {**Introduction.here(DEVICE).as_dict(), "device": {"name": "x"}}]
+    [None, [], {}, {"version": 1}, {**Handshake.here(DEVICE).as_dict(), "device": {"name": "x"}}]
     + [
-        {**Introduction.here(DEVICE).as_dict(), "device": {**asdict(DEVICE), name: value}}
+        {**Handshake.here(DEVICE).as_dict(), "device": {**asdict(DEVICE), name: value}}
         for name, value in [("compute_units", 0), ("compute_units", True), ("fp64", 1), ("name", 3), ("watchdog", "no")]
     ],
 )
 def test_invalid_handshake_is_refused(nonsense: object) -> None:
     with pytest.raises(WireError):
-        Introduction.parse(nonsense)
+        Handshake.parse(nonsense)
 
 
-def worker(name: str = "a", said: Any = None, seen: float = 1.0, state: Any = None) -> dict[str, Any]:
+def worker(name: str = "a", reported: Any = None, seen: float = 1.0, state: Any = None) -> dict[str, Any]:
     metrics = {} if state is None else {KEY: state}
-    extra = {KEY: Introduction.here(DEVICE).as_dict()} if said is None else said
+    extra = {KEY: Handshake.here(DEVICE).as_dict()} if reported is None else reported
     return {"name": name, "last_seen": seen, "metrics": metrics, **extra}
 
 
 def test_worker_list_names_present_and_refused_workers() -> None:
     members = Members()
-    other = {KEY: replace(Introduction.here(DEVICE), version="0.0").as_dict()}
-    members.update({"tcp://h:1": worker(), "tcp://h:2": worker(said={}), "tcp://h:3": worker(said=other)})
+    other = {KEY: replace(Handshake.here(DEVICE), version="0.0").as_dict()}
+    members.update({"tcp://h:1": worker(), "tcp://h:2": worker(reported={}), "tcp://h:3": worker(reported=other)})
     assert [member.device.label for member in members.present.values()] == ["0:0 Fast (Some Platform) at h:1"]
     assert (members.others, list(members.refused)) == (1, ["tcp://h:3"])
     member = members.present["tcp://h:1"]
@@ -150,7 +150,7 @@ def test_wrong_worker_is_banned_by_name() -> None:
 
 
 def test_device_assignment_follows_from_names() -> None:
-    assert [turn_of(name) for name in ("SLURMCluster-3-2", "tcp://10.0.0.1:x", "worker12")] == [2, 0, 12]
+    assert [index_of(name) for name in ("SLURMCluster-3-2", "tcp://10.0.0.1:x", "worker12")] == [2, 0, 12]
 
 
 def test_worker_answers_about_jobs_are_validated() -> None:
@@ -196,25 +196,25 @@ class Child:
     def time_since(self, moment: float) -> float:
         return time.monotonic() - moment
 
-    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
+    def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:  # noqa: ARG002
         self.heads.append(head)
         if head["do"] == "open":
-            self.say({"say": "answer", "answer": asdict(DEVICE)})
+            self.reply({"say": "answer", "answer": asdict(DEVICE)})
         elif head["do"] == "answer":
-            self.say({"say": "answer", "answer": {"asked": head["question"]["key"]}})
+            self.reply({"say": "answer", "answer": {"asked": head["question"]["key"]}})
         elif head["do"] in ("start", "job"):
             self.assignment = head["assignment"]
             self.waiting.clear()
-            self.say({"say": "ready", "assignment": self.assignment, "rate": 1.0, "block_pixels": 9, "build_s": 0.0})
+            self.reply({"say": "ready", "assignment": self.assignment, "rate": 1.0, "block_pixels": 9, "build_s": 0.0})
         else:
             self.waiting.append({"say": "done", "assignment": self.assignment, "block": head["block"]})
 
     def release(self) -> None:
         for head in self.waiting:
-            self.say(head, np.arange(4, dtype=np.uint8).tobytes())
+            self.reply(head, np.arange(4, dtype=np.uint8).tobytes())
         self.waiting = []
 
-    def say(self, head: Mapping[str, Any] | None, payload: bytes = b"") -> None:
+    def reply(self, head: Mapping[str, Any] | None, payload: bytes = b"") -> None:
         self.messages.put(WorkerMessage(cast(Any, self), head, bytearray(payload)))
 
     def reclaim(self) -> None:
@@ -247,11 +247,11 @@ class Asked(threading.Thread):
     def __init__(self, relayed: Relay, wanted: dict[str, Any], row: int) -> None:
         super().__init__(daemon=True)
         self.relayed, self.wanted, self.block = relayed, wanted, Block(0, row, 2, 2)
-        self.said: dict[str, Any] = {}
+        self.reported: dict[str, Any] = {}
         self.start()
 
     def run(self) -> None:
-        self.said, self.payload = self.relayed.compute(self.wanted, block_head(self.block, urgent=False))
+        self.reported, self.payload = self.relayed.compute(self.wanted, block_head(self.block, urgent=False))
 
 
 def until(condition: Any) -> None:
@@ -277,7 +277,11 @@ def test_finished_tasks_become_messages(relayed: Relay) -> None:
     until(lambda: child.waiting)
     child.release()
     asked.join(600)
-    assert (asked.said["say"], asked.said["block"], asked.payload.tolist()) == ("done", [0, 3, 2, 2], [0, 1, 2, 3])
+    assert (asked.reported["say"], asked.reported["block"], asked.payload.tolist()) == (
+        "done",
+        [0, 3, 2, 2],
+        [0, 1, 2, 3],
+    )
     assert relayed.state()["doing"] == "idle"
     relayed.close()
     assert child.ended
@@ -303,14 +307,14 @@ def test_query_ends_computing_process_and_its_failure_is_dropped(relayed: Relay)
     assert not worker.is_past({"say": "done", "assignment": 1})
 
 
-@pytest.mark.parametrize("said", [ValueError("no"), DeviceError("no device"), {"block": []}, None])
-def test_task_exception_is_a_worker_fault(said: Any) -> None:
+@pytest.mark.parametrize("reported", [ValueError("no"), DeviceError("no device"), {"block": []}, None])
+def test_task_exception_is_a_worker_fault(reported: Any) -> None:
     """Also where it answers without a message: whoever waited for it would wait for ever."""
 
     async def ask(*_values: object, **_options: object) -> Any:
-        if isinstance(said, Exception):
-            raise said
-        return said, b""
+        if isinstance(reported, Exception):
+            raise reported
+        return reported, b""
 
     def spawn(work: Any) -> "Future[None]":
         done: Future[None] = Future()
@@ -382,7 +386,7 @@ def test_unresponsive_process_is_not_waited_for(relayed: Relay, monkeypatch: pyt
     Child.made[1].release()
     asked.join(600)
     restarting.join(600)
-    assert asked.said["say"] == "done"
+    assert asked.reported["say"] == "done"
 
 
 def test_dropping_a_task_does_not_stop_heartbeats(relayed: Relay) -> None:
@@ -426,7 +430,7 @@ def test_second_client_waits_for_the_first(relayed: Relay) -> None:
     until(lambda: child.waiting)
     child.release()
     second.join(600)
-    assert (first.said["say"], second.said["say"]) == ("done", "done")
+    assert (first.reported["say"], second.reported["say"]) == ("done", "done")
     assert [head["do"] for head in child.heads] == ["open", "start", "block", "job", "block"]
 
 
@@ -437,12 +441,12 @@ def test_dropped_tasks_are_released_and_failures_reported(relayed: Relay) -> Non
     assert asked.is_alive()
     relayed.drop("one")
     asked.join(600)
-    assert asked.said == {"say": "dropped"}
+    assert asked.reported == {"say": "dropped"}
     asked = Asked(relayed, order(), 1)
     until(lambda: Child.made[0].waiting)
-    Child.made[0].say(None)
+    Child.made[0].reply(None)
     asked.join(600)
-    assert asked.said == {"say": "failed", "why": "it fell over"}
+    assert asked.reported == {"say": "failed", "why": "it fell over"}
     assert Child.made[0].ended
     assert relayed.prepare(order())[0]["say"] == "ready", "another process takes its place"
     assert relayed.prepare(order(budget=9.0))[0]["say"] == "ready"
@@ -451,16 +455,16 @@ def test_dropped_tasks_are_released_and_failures_reported(relayed: Relay) -> Non
 
 def test_worker_without_a_device_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     class Place(Child):
-        def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
+        def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:  # noqa: ARG002
             if head["do"] == "work":
-                self.say({"say": "failed", "why": "no device matches 'x'"})
+                self.reply({"say": "failed", "why": "no device matches 'x'"})
 
     monkeypatch.setattr(supervisor, "WorkerProcess", Place)
-    said: list[str] = []
-    watched = supervisor.Supervisor(["x"], 2, "test", said.append)
+    reported: list[str] = []
+    watched = supervisor.Supervisor(["x"], 2, "test", reported.append)
     until(lambda: watched.given_up)
     watched.close()
-    assert said == [f"worker {turn}: no device matches 'x'; given up" for turn in (0, 1)]
+    assert reported == [f"worker {turn}: no device matches 'x'; given up" for turn in (0, 1)]
 
 
 def test_missing_dask_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.crew.sharing import DEPTH, ShareOut
+from mandelcl.crew.sharing import DEPTH, BlockDispatcher
 from mandelcl.engine.loop.sizing import (
     ELSEWHERE,
     SHARED_BAND_BYTES,
@@ -31,16 +31,18 @@ WORKER_SECONDS = 1e5
 class Clock:
     """A cluster's workers at a picture whose pixels cost `cost(block)` iterations: when it is done, in seconds."""
 
-    def __init__(self, speeds: list[float], latency: float, cap: int, cost: Callable[[Block], float]) -> None:
+    def __init__(
+        self, speeds: list[float], latency: float, max_iterations: int, cost: Callable[[Block], float]
+    ) -> None:
         self.latency, self.cost = latency, cost
         self.rates = [RATE * speed for speed in speeds]
-        job = Job(View.centred(0, 0, 1, SIDE, SIDE), cap, number="double", rounding="fused", method="direct")
+        job = Job(View.centred(0, 0, 1, SIDE, SIDE), max_iterations, number="double", rounding="fused", method="direct")
         saturations = [int(64 * speed) for speed in speeds]
         band = shared_band_pixels(job, self.rates, saturations, None)
         assert 4 * band <= SHARED_BAND_BYTES
         rows = max(1, band // SIDE)
         self.shelf = Shelf(SIDE, rows, max(1, MEMORY // (4 * rows * SIDE)))
-        self.share = ShareOut(self.shelf, SIDE * SIDE, self.shelf.room)
+        self.share = BlockDispatcher(self.shelf, SIDE * SIDE, self.shelf.room)
         most = min(rows * SIDE, in_hand_pixels(job, DEPTH * len(speeds)))
         self.bounds, self.sizes = [], []
         for name, (rate, saturation) in enumerate(zip(self.rates, saturations, strict=True)):

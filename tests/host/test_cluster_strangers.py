@@ -69,23 +69,23 @@ def listening(serve: Serve) -> Iterator[str]:
 
 def refusal(address: str) -> str:
     """Return why there is no connection to an address."""
-    said = list[str]()
+    reported = list[str]()
 
     def connect() -> None:
         try:
             Connection.to(address, wait=1).close()
         except DeviceError as error:
-            said.append(str(error))
+            reported.append(str(error))
         else:
-            said.append("connected")
+            reported.append("connected")
 
     thread = threading.Thread(target=connect, daemon=True)
     thread.start()
     thread.join(600)
-    assert said, "it waits without end, or ends in another error"
+    assert reported, "it waits without end, or ends in another error"
     start = f"cannot reach a scheduler at {address}: "
-    assert said[0].startswith(start)
-    return said[0].removeprefix(start)
+    assert reported[0].startswith(start)
+    return reported[0].removeprefix(start)
 
 
 @pytest.mark.parametrize(

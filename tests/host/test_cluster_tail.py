@@ -30,9 +30,9 @@ from mandelcl.workers import supervised
 from mandelcl.workers.process import Activity, Worker, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy
 
-SIDE, CAP, SECONDS, UNITS = 12288, 480_000, 20.0, 132
+SIDE, ITERATIONS, SECONDS, UNITS = 12288, 480_000, 20.0, 132
 LATENCY, TASK_S, BYTES_A_SECOND = 0.01, 0.007, 500e6
-JOB = Job(View.centred(0, 0, 1, SIDE, SIDE), CAP, number="fp128", rounding="fixed", method="direct")
+JOB = Job(View.centred(0, 0, 1, SIDE, SIDE), ITERATIONS, number="fp128", rounding="fixed", method="direct")
 RESULTS = memoryview(np.ones(4 << 20, "<u4").tobytes())  # of the largest block
 
 
@@ -55,7 +55,7 @@ class Simulated:
     def time_since(self, moment: float) -> float:
         return self.simulation.now - moment
 
-    def send(self, head: dict[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
+    def send(self, head: dict[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:  # noqa: ARG002
         at = self.simulation
         arrives = at.now + LATENCY
         if head["do"] == "block":
@@ -64,7 +64,7 @@ class Simulated:
             self.assignment = head["assignment"]
             self.blocks.clear()
             head = {"say": "ready", "assignment": self.assignment, "rate": at.rate, "block_pixels": 1 << 30}
-            at.happen(arrives, lambda said: (self, said, 0), head | {"build_s": 0.0})
+            at.happen(arrives, lambda reported: (self, reported, 0), head | {"build_s": 0.0})
 
     def get(self, block: tuple[bool, int, Block, int]) -> None:
         heapq.heappush(self.blocks, block)
@@ -85,8 +85,8 @@ class Simulated:
         corners = [block.x, block.y, block.width, block.height]
         head = {"say": "done", "assignment": assignment, "block": corners, "launches": [seconds], "copy_s": 0.0}
         if assignment == self.assignment:
-            said = head | {"filled": 0}
-            self.simulation.happen(self.simulation.at + LATENCY, lambda size: (self, said, size), 4 * block.pixels)
+            reported = head | {"filled": 0}
+            self.simulation.happen(self.simulation.at + LATENCY, lambda size: (self, reported, size), 4 * block.pixels)
 
     def reclaim(self) -> None:
         pass
@@ -106,10 +106,10 @@ class Clocked(WorkerPool):
         return []
 
     def next(self, timeout: float) -> tuple[WorkerSlot, WorkerMessage] | None:
-        said = self.simulation.until(self.simulation.now + timeout)
-        if said is None:
+        reported = self.simulation.until(self.simulation.now + timeout)
+        if reported is None:
             return None
-        worker, head, size = said
+        worker, head, size = reported
         message = WorkerMessage(cast(Worker, worker), head, RESULTS[:size])
         return next(one for one in self if cast(Any, one.worker) is worker), message
 
@@ -122,7 +122,7 @@ class Simulation:
         self.order = count()
         self.events: list[tuple[float, int, Any, Any]] = []
         self.orbits = np.concatenate([[0.0], np.cumsum(rows)])
-        self.rate = self.orbits[-1] * CAP / SECONDS
+        self.rate = self.orbits[-1] * ITERATIONS / SECONDS
         self.made: list[Simulated] = []
         variant = Variant(1, 1, stride=64, unrolled=64, lane_columns=1, local_columns=8, local_rows=16)
         facts = {"name": "G", "platform": "P", "driver": "", "type": "gpu", "compute_units": UNITS, "watchdog": False}
@@ -140,7 +140,7 @@ class Simulation:
 
         Clocked.simulation = self
         device_slots = Clocked(parts, Settings(), RestartPolicy(), lambda _line: None, start, ELSEWHERE)
-        crew = Crew(parts, roster=device_slots, repeats=64)
+        crew = Crew(parts, pool=device_slots, repeats=64)
         crew._chance.seed(seed)
         crew.assemble()
         bands = [Block(0, y, SIDE, min(crew.band_rows, SIDE - y)) for y in range(0, SIDE, crew.band_rows)]
@@ -149,7 +149,7 @@ class Simulation:
 
     def cost(self, block: Block) -> float:
         orbits = (self.orbits[block.y + block.height] - self.orbits[block.y]) * block.width / SIDE
-        return 0.004 + (max(orbits, 1024 * UNITS) * CAP / self.rate if orbits > 0.5 else 0.0)
+        return 0.004 + (max(orbits, 1024 * UNITS) * ITERATIONS / self.rate if orbits > 0.5 else 0.0)
 
     def happen(self, at: float, what: Any, value: Any) -> None:
         heapq.heappush(self.events, (at, next(self.order), what, value))
@@ -158,10 +158,10 @@ class Simulation:
         """Let everything happen until somebody says something, or until a moment."""
         while self.events and self.events[0][0] <= limit:
             self.at, _, what, value = heapq.heappop(self.events)
-            said: tuple[Simulated, dict[str, Any], int] | None = what(value)
-            if said is not None and said[1]["assignment"] == said[0].assignment:
-                self.now = max(self.now, self.at) + TASK_S * bool(said[2]) + said[2] / BYTES_A_SECOND
-                return said
+            reported: tuple[Simulated, dict[str, Any], int] | None = what(value)
+            if reported is not None and reported[1]["assignment"] == reported[0].assignment:
+                self.now = max(self.now, self.at) + TASK_S * bool(reported[2]) + reported[2] / BYTES_A_SECOND
+                return reported
         self.now = limit
         return None
 

@@ -28,11 +28,11 @@ SMOOTH = [palette for palette in PALETTES.values() if palette.smooth]
 every_smooth = pytest.mark.parametrize("palette", SMOOTH, ids=[palette.name for palette in SMOOTH])
 
 
-def a_field(counts: npt.ArrayLike, smooth: npt.ArrayLike | None = None, cap: int = 1000) -> Field:
+def a_field(counts: npt.ArrayLike, smooth: npt.ArrayLike | None = None, max_iterations: int = 1000) -> Field:
     values: Words = np.atleast_2d(np.asarray(counts, dtype=np.uint32))
     view = View.centred(Fraction(0), Fraction(0), Fraction(1), values.shape[1], values.shape[0])
     fraction = None if smooth is None else np.broadcast_to(np.asarray(smooth, dtype=np.float32), values.shape)
-    job = Job(view, cap, planes=("counts", "smooth")[: 1 + (smooth is not None)])
+    job = Job(view, max_iterations, planes=("counts", "smooth")[: 1 + (smooth is not None)])
     return Field(job, {"counts": values} if fraction is None else {"counts": values, "smooth": fraction})
 
 
@@ -41,7 +41,7 @@ def published_byte_colour(counter: int) -> tuple[int, int, int]:
 
 
 def test_coursework_is_the_published_table() -> None:
-    pixels = colourise(a_field(range(1, 256), cap=255), "coursework")
+    pixels = colourise(a_field(range(1, 256), max_iterations=255), "coursework")
     assert [tuple(pixel) for pixel in pixels[0].tolist()] == [published_byte_colour(n) for n in range(1, 256)]
 
 
@@ -66,15 +66,17 @@ def test_coursework_equals_the_published_program() -> None:
             u, v = u * u - v * v + x, 2 * u * v + y
             n += 1
         counts.append(n)
-    assert [tuple(pixel) for pixel in colourise(a_field(counts, cap=255), "coursework")[0].tolist()] == expected
+    assert [
+        tuple(pixel) for pixel in colourise(a_field(counts, max_iterations=255), "coursework")[0].tolist()
+    ] == expected
 
 
-@pytest.mark.parametrize("cap", [20, 1000, 100_000])
-def test_coursework_palette_repeats_above_its_limit(cap: int) -> None:
-    counts = np.arange(1, min(cap, 5000) + 1)
-    pixels = colourise(a_field(counts, smooth=0.5, cap=cap), "coursework")[0]
+@pytest.mark.parametrize("max_iterations", [20, 1000, 100_000])
+def test_coursework_palette_repeats_above_its_limit(max_iterations: int) -> None:
+    counts = np.arange(1, min(max_iterations, 5000) + 1)
+    pixels = colourise(a_field(counts, smooth=0.5, max_iterations=max_iterations), "coursework")[0]
     table = np.array(PUBLISHED)[counts % 16]
-    table[counts == cap] = 0
+    table[counts == max_iterations] = 0
     np.testing.assert_array_equal(pixels, table)
 
 
@@ -158,9 +160,17 @@ def test_golden_colours() -> None:
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES.keys())
 def test_inside_has_its_own_colour(palette: Palette) -> None:
     expected = list(bytes.fromhex(palette.inside[1:]))
-    for cap in (1, 255, 1000, 100_000, MAX_ITERATIONS):
-        assert colourise(a_field([cap], smooth=0.0, cap=cap), palette)[0, 0].tolist() == expected
-        assert colourise(a_field([cap], cap=cap), palette, cycle=7, offset=0.3)[0, 0].tolist() == expected
+    for max_iterations in (1, 255, 1000, 100_000, MAX_ITERATIONS):
+        assert (
+            colourise(a_field([max_iterations], smooth=0.0, max_iterations=max_iterations), palette)[0, 0].tolist()
+            == expected
+        )
+        assert (
+            colourise(a_field([max_iterations], max_iterations=max_iterations), palette, cycle=7, offset=0.3)[
+                0, 0
+            ].tolist()
+            == expected
+        )
 
 
 @pytest.mark.parametrize("palette", PALETTES)
@@ -211,7 +221,7 @@ def test_invalid_colours(text: str) -> None:
 
 @given(
     palette=st.sampled_from(list(PALETTES)),
-    cap=st.sampled_from([50, 1 << 16, (1 << 16) + 1, MAX_ITERATIONS]),
+    max_iterations=st.sampled_from([50, 1 << 16, (1 << 16) + 1, MAX_ITERATIONS]),
     width=st.sampled_from([1, 7, 300, 70_000]),
     height=st.integers(1, 5),
     cut=st.integers(0, 5),
@@ -223,7 +233,7 @@ def test_invalid_colours(text: str) -> None:
 @settings(deadline=None)
 def test_strips_agree_with_the_whole(
     palette: str,
-    cap: int,
+    max_iterations: int,
     width: int,
     height: int,
     cut: int,
@@ -233,8 +243,8 @@ def test_strips_agree_with_the_whole(
     seed: int,
 ) -> None:
     random = np.random.default_rng(seed)
-    counts = random.integers(1, cap, (height, width), endpoint=True, dtype=np.uint32)
-    field = a_field(counts, random.random((height, width)) if has_smooth else None, cap)
+    counts = random.integers(1, max_iterations, (height, width), endpoint=True, dtype=np.uint32)
+    field = a_field(counts, random.random((height, width)) if has_smooth else None, max_iterations)
     whole = colourise(field, palette, cycle=cycle, offset=offset)
     assert whole.shape == (height, width, 3)
     assert whole.dtype == np.uint8
@@ -267,7 +277,7 @@ def test_smooth_is_continuous_and_plain_counts_are_banded() -> None:
 def test_extremes_are_quiet() -> None:
     """Warnings are errors here: no overflow, no invalid cast."""
     counts = [1, 2, MAX_ITERATIONS - 1]
-    field = a_field(counts, smooth=[-3.5, 1.5, 0.5], cap=MAX_ITERATIONS)
+    field = a_field(counts, smooth=[-3.5, 1.5, 0.5], max_iterations=MAX_ITERATIONS)
     for palette in PALETTES:
         colourise(field, palette)
         for cycle in (1e-9, 1e300):

@@ -55,7 +55,7 @@ def counts(wanted: Job) -> Words:
 
 
 class Honest:
-    """A worker that answers everything at once, by bytes. `said` may change what it says."""
+    """A worker that answers everything at once, by bytes. `reported` may change what it says."""
 
     def __init__(self, messages: Messages) -> None:
         self.heard, self.activity = time.monotonic(), Activity("idle")
@@ -68,25 +68,25 @@ class Honest:
     def time_since(self, moment: float) -> float:
         return time.monotonic() - moment
 
-    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002
+    def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:  # noqa: ARG002
         self.heads.append(dict(head))
-        for said, results in self.answers(head):
-            self.say(said, results)
+        for reported, results in self.answers(head):
+            self.reply(reported, results)
 
     def answers(self, head: Mapping[str, Any]) -> list[tuple[Head, bytes]]:
         if head["do"] != "block":
             self.assignment = head["assignment"]
             self.job = Job.from_json(head["job"]) if head["job"] else self.job
-            said = {"say": "ready", "assignment": self.assignment, "rate": 1e4, "block_pixels": 50, "build_s": 0.0}
-            return [(said, b"")]
+            reported = {"say": "ready", "assignment": self.assignment, "rate": 1e4, "block_pixels": 50, "build_s": 0.0}
+            return [(reported, b"")]
         assert self.job is not None
         block = Block(*head["block"])
         part = counts(self.job)[block.y : block.y + block.height, block.x : block.x + block.width]
-        said = {"say": "done", "assignment": self.assignment, "block": head["block"]}
-        return [(said | {"launches": [0.1], "copy_s": 0.1, "filled": 1}, part.tobytes())]
+        reported = {"say": "done", "assignment": self.assignment, "block": head["block"]}
+        return [(reported | {"launches": [0.1], "copy_s": 0.1, "filled": 1}, part.tobytes())]
 
-    def say(self, said: Head | None, payload: bytes = b"") -> None:
-        self.messages.put(WorkerMessage(self, said, bytearray(payload)))
+    def reply(self, reported: Head | None, payload: bytes = b"") -> None:
+        self.messages.put(WorkerMessage(self, reported, bytearray(payload)))
 
     def reclaim(self) -> None:
         pass
@@ -108,13 +108,13 @@ class Late(Honest):
         super().__init__(messages)
         self.waiting: list[tuple[Head, bytes]] = []
 
-    def say(self, said: Head | None, payload: bytes = b"") -> None:
-        assert said is not None
-        self.waiting.append((said, payload))
+    def reply(self, reported: Head | None, payload: bytes = b"") -> None:
+        assert reported is not None
+        self.waiting.append((reported, payload))
 
     def release(self) -> None:
-        for said, payload in self.waiting:
-            super().say(said, payload)
+        for reported, payload in self.waiting:
+            super().reply(reported, payload)
         self.waiting.clear()
 
 
@@ -159,7 +159,7 @@ class Among:
             return self.workers[-1]
 
         every = choices(wanted, [device(name) for name in names])
-        self.crew = Crew(every, start_worker=start, notice=self.notices.append)
+        self.crew = Crew(every, start_worker=start, on_message=self.notices.append)
 
     def field(self, limit: int = 1 << 30) -> Words:
         """Return the counts of the crew's job, of at most so many blocks."""
@@ -235,7 +235,7 @@ def test_messages_of_an_earlier_job_are_dropped() -> None:
         crew.assemble()
         run = crew.run([Block(0, 0, 20, 15)])
         next(run)
-        assert any(said["say"] == "done" for said, _ in late.waiting)
+        assert any(reported["say"] == "done" for reported, _ in late.waiting)
         crew.reset(job(1))
         assert list(run) == []
         late.release()
@@ -254,7 +254,7 @@ def test_worker_receives_one_job_at_a_time() -> None:
         assert [head["do"] for head in late.heads] == ["start"]
         late.release()
         while len(late.heads) < 2:
-            crew._turn()
+            crew._await_event()
         assert Job.from_json(late.heads[1]["job"]) == crew.job
         late.release()
         crew.assemble()
@@ -307,8 +307,8 @@ class Refused(Honest):
         if Refused.started > 1:
             raise DeviceError("cannot start a worker process")
 
-    def say(self, said: Head | None, payload: bytes = b"") -> None:
-        super().say(said if said and said["say"] == "ready" else None, payload)
+    def reply(self, reported: Head | None, payload: bytes = b"") -> None:
+        super().reply(reported if reported and reported["say"] == "ready" else None, payload)
 
 
 def test_device_is_retired_if_its_process_cannot_start() -> None:
@@ -338,15 +338,15 @@ mutations = st.one_of(
 
 
 def nonsensical(changes: Sequence[tuple[str, str, Any]]) -> type[Honest]:
-    """Return a kind of worker that says one thing after the other in another way, over and over."""
-    told = 0
+    """Return a kind of worker whose replies are changed, one way after the other, over and over."""
+    replies = 0
 
     class Nonsensical(Honest):
-        def say(self, said: Head | None, payload: bytes = b"") -> None:
-            nonlocal told
-            how, key, value = changes[told % len(changes)]
-            told += 1
-            changed = deepcopy(said) or {}
+        def reply(self, reported: Head | None, payload: bytes = b"") -> None:
+            nonlocal replies
+            how, key, value = changes[replies % len(changes)]
+            replies += 1
+            changed = deepcopy(reported) or {}
             if how == "drop":
                 changed.pop(key, None)
             elif how == "set":
@@ -356,10 +356,10 @@ def nonsensical(changes: Sequence[tuple[str, str, Any]]) -> type[Honest]:
             elif how == "add":
                 payload += bytes(value)
             elif how == "again":
-                super().say(changed, payload)
+                super().reply(changed, payload)
             elif how == "head":
                 changed = value
-            super().say(None if how == "end" else changed, payload)
+            super().reply(None if how == "end" else changed, payload)
 
     return Nonsensical
 

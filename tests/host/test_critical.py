@@ -11,29 +11,29 @@ from mandelcl.formulas.critical import iterations_inside
 FOUR = Fraction(4)
 
 
-def exactly(degree: int, constant: tuple[Fraction, Fraction], radius_squared: Fraction, cap: int) -> int:
+def exactly(degree: int, constant: tuple[Fraction, Fraction], radius_squared: Fraction, max_iterations: int) -> int:
     """Return the count of 0, in ratios whose length grows with every step."""
     x = y = Fraction(0)
-    for n in range(cap):
+    for n in range(max_iterations):
         if x * x + y * y > radius_squared:
             return n
         re, im = x, y
         for _ in range(degree - 1):
             re, im = re * x - im * y, re * y + im * x
         x, y = re + constant[0], im + constant[1]
-    return cap
+    return max_iterations
 
 
 @pytest.mark.parametrize("degree", [2, 3, 8])
 def test_orbits_that_leave(degree: int) -> None:
-    cap = {2: 11, 3: 7, 8: 4}[degree]
+    max_iterations = {2: 11, 3: 7, 8: 4}[degree]
     drawn = random.Random(degree)
     counts = set()
     for _ in range(150):
         c = Fraction(drawn.randrange(-999, 500), 512), Fraction(drawn.randrange(-999, 999), 512)
         radius_squared = Fraction(drawn.randrange(16, 64), 4)
-        count = exactly(degree, c, radius_squared, cap)
-        assert iterations_inside(degree, c, radius_squared, cap) == count
+        count = exactly(degree, c, radius_squared, max_iterations)
+        assert iterations_inside(degree, c, radius_squared, max_iterations) == count
         counts.add(count)
     assert len(counts) >= 3
 

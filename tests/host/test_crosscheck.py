@@ -13,10 +13,10 @@ from mandelcl.crew.checking import PixelSample
 from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
 from mandelcl.engine.methods import direct as pixel
 
-CAP = 200
+ITERATIONS = 200
 JOB = Job(
     View.centred(Fraction(-1, 2), Fraction(0), Fraction(1), 24, 16),
-    CAP,
+    ITERATIONS,
     number="float",
     rounding="separate",
     method="direct",
@@ -28,7 +28,7 @@ SAMPLE_PLACE = (9, 5)
 def counts(block: Block, wrong_by: int = 0) -> Words:
     rows = range(block.y, block.y + block.height)
     columns = range(block.x, block.x + block.width)
-    found = [[(pixel.count(JOB, x, y, CAP) or 0) + wrong_by for x in columns] for y in rows]
+    found = [[(pixel.count(JOB, x, y, ITERATIONS) or 0) + wrong_by for x in columns] for y in rows]
     return np.array([found], np.uint32)
 
 
@@ -117,11 +117,11 @@ def test_checks_of_a_lost_device_are_reassigned() -> None:
 def test_decided_checks_do_not_return() -> None:
     checks = checks_with()
     run = given(checks)
-    assert checks.settle(lambda check: check.owner == "nobody") is None
-    resolved = checks.settle(lambda check: check.owner == "a")
+    assert checks.conclude(lambda check: check.owner == "nobody") is None
+    resolved = checks.conclude(lambda check: check.owner == "a")
     assert resolved is not None
     assert resolved.computed.block == BLOCK
-    assert checks.settle(lambda _check: True) is None
+    assert checks.conclude(lambda _check: True) is None
     outcome = checks.answer("b", run, counts(run, 1))
     assert outcome is not None
     assert (outcome.accepted, outcome.faults) == (False, ())
@@ -132,7 +132,7 @@ def test_pending_checks_are_bounded() -> None:
     blocks = [Block(0, y, 24, 1) for y in range(8)]
     taken = [checks.add("a", ComputedBlock(block, counts(block)), PixelSample(5, block.y, 1)) for block in blocks]
     assert taken == [True] * 4 + [False] * 4
-    checks.settle(lambda _check: True)
+    checks.conclude(lambda _check: True)
     assert checks.add("a", ComputedBlock(blocks[5], counts(blocks[5])), PixelSample(5, 5, 1))
 
 
@@ -143,7 +143,7 @@ def test_pixels_are_not_checked_twice_at_once() -> None:
     assert checks.repeat("a", ComputedBlock(BLOCK, results), run, 3)
     assert not checks.repeat("b", ComputedBlock(BLOCK, results), run, 3)
     assert checks.take("c", nothing_in_hand) == run
-    checks.settle(lambda _check: True)
+    checks.conclude(lambda _check: True)
     assert not checks.repeat("b", ComputedBlock(BLOCK, results), run, 3), "the answer is still to come"
     assert checks.answer("c", run, results[:, 3:5]) is not None
     assert checks.repeat("b", ComputedBlock(BLOCK, results), run, 3)

@@ -43,11 +43,11 @@ def test_pixels_leave_refinement_once_certain() -> None:
     assert undecided.indices.tolist() == [8, 29]
     for other in (3, 3, 3):
         undecided.add(JOB, rows_of([3, other + 5]))
-    undecided.settle()
+    undecided.refine()
     assert undecided.indices.tolist() == [29]
     for _ in range(12):
         undecided.add(JOB, rows_of([8]))
-    undecided.settle()
+    undecided.refine()
     pixels = first.pixels(JOB, undecided)
     table = COLOURING.palette.table()
     expected = (light_of(table[3]) + 15 * light_of(table[8])) / 16

@@ -13,10 +13,10 @@ from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
 from mandelcl.perturbation.exact import exact_count, fraction_bits
-from mandelcl.rendering.waiting import await_host
+from mandelcl.rendering.waiting import await_reference
 from tests import places
 
-CAP = 200
+ITERATIONS = 200
 LINE = Fraction(-2, 10)  # the real part of the points that are tried
 
 
@@ -48,13 +48,13 @@ def passing(n: int, digits: int) -> Fraction:
 def job_at(n: int, zoom: int, number: str = "double", **settings: object) -> Job:
     """Return a job of 12×9 pixels, of which the circle takes a part."""
     view = View.centred(LINE, passing(n, zoom), 10**zoom, 12, 9)
-    job = Job(view, CAP, method="perturbation", number=number, **settings)  # type: ignore[arg-type]
+    job = Job(view, ITERATIONS, method="perturbation", number=number, **settings)  # type: ignore[arg-type]
     return resolve(job, [DeviceClass()]).job
 
 
-def told(job: Job) -> list[str]:
+def reported(job: Job) -> list[str]:
     lines: list[str] = []
-    await_host(job, None, lines.append, NEVER)
+    await_reference(job, None, lines.append, NEVER)
     return lines
 
 
@@ -63,8 +63,8 @@ def wrong(job: Job) -> int:
     view, method = job.view, method_of(job)
     pixels = [(column, row) for row in range(view.height) for column in range(view.width)]
     return sum(
-        method.count(job, *pixel, CAP)
-        != exact_count(view.point(*pixel), CAP, job.radius_squared, fraction_bits(view.pitch))
+        method.count(job, *pixel, ITERATIONS)
+        != exact_count(view.point(*pixel), ITERATIONS, job.radius_squared, fraction_bits(view.pitch))
         for pixel in pixels
     )
 
@@ -76,7 +76,7 @@ def wrong(job: Job) -> int:
 def test_warning_names_counts_that_may_be_off_by_one(n: int, zoom: int, number: str) -> None:
     job = job_at(n, zoom, number)
     assert wrong(job) > 20
-    (line,) = told(job)
+    (line,) = reported(job)
     assert line.startswith(
         "the orbits of this view pass the escape radius almost together, so counts may be off by one"
     )
@@ -86,14 +86,14 @@ def test_warning_names_counts_that_may_be_off_by_one(n: int, zoom: int, number: 
 def test_proofs_with_larger_radius_leave_no_uncertain_pixel(zoom: int) -> None:
     farther = job_at(6, zoom, radius_squared=Fraction(9))
     assert wrong(farther) == 0
-    assert told(farther) == []
-    assert told(job_at(6, zoom, planes=("counts", "certified"))) == []
+    assert reported(farther) == []
+    assert reported(job_at(6, zoom, planes=("counts", "certified"))) == []
 
 
 def test_distant_orbits_are_not_uncertain() -> None:
     job = job_at(6, 5)
     assert wrong(job) == 0
-    assert told(job) == []
+    assert reported(job) == []
 
 
 def test_boundary_places_are_not_uncertain() -> None:
@@ -101,5 +101,5 @@ def test_boundary_places_are_not_uncertain() -> None:
     for place in places.load(places.DRAWN_PLACES).values():
         view = View.centred(place.re, place.im, place.zoom, 160, 90)
         job = resolve(Job(view, place.iterations, method="perturbation"), [DeviceClass()]).job
-        assert told(job) == []
-        assert told(replace(job, iterations=max(1, place.iterations // 100))) == []
+        assert reported(job) == []
+        assert reported(replace(job, iterations=max(1, place.iterations // 100))) == []

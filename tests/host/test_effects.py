@@ -54,10 +54,10 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(effects, "EFFECTS", table)
 
 
-def a_field(smooth: bool = True, cap: int = 1001) -> Field:
+def a_field(smooth: bool = True, max_iterations: int = 1001) -> Field:
     counts = np.arange(1, 1 + 40 * 25, dtype=np.uint32).reshape(25, 40)
-    counts[3:5] = cap
-    job = Job(View.centred(0, 0, 1, 40, 25), cap, planes=("counts", "smooth") if smooth else ("counts",))
+    counts[3:5] = max_iterations
+    job = Job(View.centred(0, 0, 1, 40, 25), max_iterations, planes=("counts", "smooth") if smooth else ("counts",))
     planes: dict[str, npt.NDArray[Any]] = {"counts": counts}
     if smooth:
         planes["smooth"] = np.random.default_rng(1).random(counts.shape, np.float32)

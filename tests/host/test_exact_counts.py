@@ -21,16 +21,16 @@ from mandelcl.perturbation.integers import FASTEST, PLAIN, Integers
 FOUR = Fraction(4)
 
 
-def counted(re: Fraction, im: Fraction, cap: int, radius_squared: Fraction, bits: int) -> int:
+def counted(re: Fraction, im: Fraction, max_iterations: int, radius_squared: Fraction, bits: int) -> int:
     """Return the count in integers of 2^−bits, whatever their error."""
     c, d = math.floor(re * (1 << bits)), math.floor(im * (1 << bits))
     outside = math.floor(radius_squared * (1 << 2 * bits))
     x = y = 0
-    for n in range(cap):
+    for n in range(max_iterations):
         if x * x + y * y > outside:
             return n
         x, y = ((x + y) * (x - y) >> bits) + c, (x * y >> (bits - 1)) + d
-    return cap
+    return max_iterations
 
 
 @pytest.mark.parametrize("radius_squared", [FOUR, FOUR - Fraction(1, 1 << 22), Fraction(9), Fraction(1 << 14)])
@@ -39,12 +39,14 @@ def test_points_anywhere(radius_squared: Fraction) -> None:
     for _ in range(150):
         digits = numbers.choice([10, 1000, 10**9])
         re, im = (Fraction(round(numbers.uniform(-2.1, 1.2) * digits), digits) for _ in range(2))
-        cap = numbers.choice([1, 2, 3, 20, 700])
-        assert exact_count((re, im), cap, radius_squared, 80) == counted(re, im, cap, radius_squared, 3000)
+        max_iterations = numbers.choice([1, 2, 3, 20, 700])
+        assert exact_count((re, im), max_iterations, radius_squared, 80) == counted(
+            re, im, max_iterations, radius_squared, 3000
+        )
 
 
 @pytest.mark.parametrize(
-    ("re", "im", "zoom", "cap"),
+    ("re", "im", "zoom", "max_iterations"),
     [
         ("-1.768667862837488812627419470", "0.001645580546820209430325900", "5e21", 20000),
         ("0", "1", "1e30", 2000),
@@ -52,12 +54,12 @@ def test_points_anywhere(radius_squared: Fraction) -> None:
     ],
 )
 @pytest.mark.parametrize("integers", [PLAIN, FASTEST])
-def test_pixels_of_views(re: str, im: str, zoom: str, cap: int, integers: Integers) -> None:
+def test_pixels_of_views(re: str, im: str, zoom: str, max_iterations: int, integers: Integers) -> None:
     view = View.centred(re, im, zoom, 640, 360)
     bits = fraction_bits(view.pitch)
     points = [view.point(column, column // 2) for column in range(20, 640, 150)]
-    counts = [exact_count(point, cap, FOUR, bits, integers=integers) for point in points]
-    assert counts == [counted(*point, cap, FOUR, bits + 600) for point in points]
+    counts = [exact_count(point, max_iterations, FOUR, bits, integers=integers) for point in points]
+    assert counts == [counted(*point, max_iterations, FOUR, bits + 600) for point in points]
     assert len(set(counts)) > 2
 
 

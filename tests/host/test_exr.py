@@ -36,11 +36,13 @@ PLANES = ("counts", "smooth", "distance", "last")
 KFR = b"Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 90\r\n"
 
 
-def a_field(width: int = 30, height: int = 40, planes: tuple[str, ...] = PLANES, cap: int = 500, **job: Any) -> Field:
+def a_field(
+    width: int = 30, height: int = 40, planes: tuple[str, ...] = PLANES, max_iterations: int = 500, **job: Any
+) -> Field:
     rng, shape = np.random.default_rng(3), (height, width)
-    counts = rng.integers(max(1, cap - 500), cap, shape, dtype=np.uint32, endpoint=True)
-    inside = counts == cap
-    inside[0, 0], counts[0, 0] = True, cap
+    counts = rng.integers(max(1, max_iterations - 500), max_iterations, shape, dtype=np.uint32, endpoint=True)
+    inside = counts == max_iterations
+    inside[0, 0], counts[0, 0] = True, max_iterations
     values: dict[str, npt.NDArray[Any]] = {
         "smooth": (rng.random(shape) * 1.4 - 0.2).astype(np.float32),
         "distance": (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(np.complex64),
@@ -51,7 +53,7 @@ def a_field(width: int = 30, height: int = 40, planes: tuple[str, ...] = PLANES,
     for plane in values.values():
         plane[inside] = 0
     view = View.centred("-0.75", "0.1", "1.6", width, height)
-    made = Job(view, cap, planes=planes, **job)
+    made = Job(view, max_iterations, planes=planes, **job)
     return Field(made, {"counts": counts} | {name: values[name] for name in made.planes if name != "counts"})
 
 
@@ -182,12 +184,12 @@ def test_counts_alone_come_back_exactly(tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.counts, field.counts)
 
 
-@pytest.mark.parametrize("cap", [(1 << 31) + 5, (1 << 32) - 2])
-def test_large_iteration_limits(cap: int, tmp_path: Path) -> None:
-    field = a_field(planes=("counts", "smooth"), cap=cap)
+@pytest.mark.parametrize("max_iterations", [(1 << 31) + 5, (1 << 32) - 2])
+def test_large_iteration_limits(max_iterations: int, tmp_path: Path) -> None:
+    field = a_field(planes=("counts", "smooth"), max_iterations=max_iterations)
     write(tmp_path / "a.exr", field)
-    assert ("N" in read(tmp_path / "a.exr")) == (cap < (1 << 32) - 2)
-    assert OpenEXR.InputFile(str(tmp_path / "a.exr")).header()["Iterations"] == str(cap).encode()
+    assert ("N" in read(tmp_path / "a.exr")) == (max_iterations < (1 << 32) - 2)
+    assert OpenEXR.InputFile(str(tmp_path / "a.exr")).header()["Iterations"] == str(max_iterations).encode()
     back = loading.read_foreign(tmp_path / "a.exr").field
     np.testing.assert_array_equal(back.inside, field.inside)
     np.testing.assert_allclose(continuous(back), continuous(field), rtol=0, atol=2e-6)

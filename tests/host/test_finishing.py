@@ -21,13 +21,13 @@ from mandelcl.files import loading, output, pillow
 CLASSIC = find_palette("classic")
 
 
-def a_field(width: int = 96, height: int = 64, cap: int = 3000) -> Field:
+def a_field(width: int = 96, height: int = 64, max_iterations: int = 3000) -> Field:
     y, x = np.mgrid[:height, :width]
     depth = 10 + 400 / (1 + np.hypot(x - 50, y - 30))
     counts = depth.astype(np.uint32)
-    counts[np.hypot(x - 50, y - 30) < 9] = cap
+    counts[np.hypot(x - 50, y - 30) < 9] = max_iterations
     planes: dict[str, npt.NDArray[np.generic]] = {"counts": counts, "smooth": (depth % 1).astype(np.float32)}
-    return Field(Job(View.centred(0, 0, 1, width, height), cap, planes=("counts", "smooth")), planes)
+    return Field(Job(View.centred(0, 0, 1, width, height), max_iterations, planes=("counts", "smooth")), planes)
 
 
 def test_depth_16_refines_depth_8() -> None:

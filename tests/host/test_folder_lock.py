@@ -166,6 +166,6 @@ def test_lock_refused_during_removal_on_windows_is_retried(
 def test_processes_that_contend_take_turns(tmp_path: Path) -> None:
     command = [sys.executable, "-c", TAKE_TURNS, str(tmp_path / "folder"), str(tmp_path / "marker")]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    said = [process.communicate()[1] for process in processes]
-    assert [process.returncode for process in processes] == [0] * 3, said
+    reported = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 3, reported
     assert names(tmp_path) == []

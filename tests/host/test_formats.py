@@ -74,7 +74,11 @@ def test_ppm_bytes(tmp_path: Path) -> None:
     pixels = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
     write(tmp_path / "a.PPM", None, Picture.from_pixels(pixels))
     assert (tmp_path / "a.PPM").read_bytes() == b"P6\n3 2\n255\n" + bytes(range(18))
-    write(tmp_path / "c.ppm", a_field(cap=255), Colouring(PALETTES["coursework"]).picture(a_field(cap=255)))
+    write(
+        tmp_path / "c.ppm",
+        a_field(max_iterations=255),
+        Colouring(PALETTES["coursework"]).picture(a_field(max_iterations=255)),
+    )
     assert (tmp_path / "c.ppm").read_bytes().startswith(b"P6\n4 3\n255\n")
 
 

@@ -354,11 +354,13 @@ def test_kernel_texts_agree_with_the_host() -> None:
     for formula in (*FORMULAS.values(), *JULIAS.values()):
         parts = source.formula_parts(formula, DOUBLE, double_digits=False)
         text = "".join(part.text for part in parts if isinstance(part, source.Text))
-        said = {line.split()[1]: line.split()[2] for line in text.splitlines() if line.startswith("#define FORMULA_")}
-        assert said["FORMULA_BEGINS_INSIDE"] == str(int(formula.begins_inside))
-        assert said["FORMULA_BOUNDS_SPREAD"] == str(int(formula.traceable))
-        assert said["FORMULA_ANALYTIC"] == str(int(formula.analytic))
-        assert said["FORMULA_KNOWS_INSIDE"] == str(int("formula_mandelbrot_inside.cl" in parts))
+        reported = {
+            line.split()[1]: line.split()[2] for line in text.splitlines() if line.startswith("#define FORMULA_")
+        }
+        assert reported["FORMULA_BEGINS_INSIDE"] == str(int(formula.begins_inside))
+        assert reported["FORMULA_BOUNDS_SPREAD"] == str(int(formula.traceable))
+        assert reported["FORMULA_ANALYTIC"] == str(int(formula.analytic))
+        assert reported["FORMULA_KNOWS_INSIDE"] == str(int("formula_mandelbrot_inside.cl" in parts))
         assert max(map(len, text.splitlines())) <= 120
 
 

@@ -40,23 +40,23 @@ def address(array: npt.NDArray[Any]) -> int:
 
 def test_buffer_is_reused_once_unreferenced() -> None:
     bank, host = host_pool()
-    first = bank.lend((3, 5, 7))
+    first = bank.acquire((3, 5, 7))
     place, view = address(first), first[1:].reshape(-1).view(np.uint8)[2:]
     del first
-    assert address(bank.lend((3, 5, 7))) != place, "a view keeps it"
+    assert address(bank.acquire((3, 5, 7))) != place, "a view keeps it"
     kept = memoryview(cast(Any, view))
     del view
-    assert address(bank.lend((3, 5, 7))) != place
+    assert address(bank.acquire((3, 5, 7))) != place
     del kept
     gc.collect()
-    assert place in [address(one) for one in [bank.lend((3, 5, 7)), bank.lend((3, 5, 7))]]
+    assert place in [address(one) for one in [bank.acquire((3, 5, 7)), bank.acquire((3, 5, 7))]]
     assert len(host.sizes) == 2
 
 
 def test_types_and_shapes() -> None:
     bank, host = host_pool()
     for shape, dtype in (((4, 3), np.uint16), ((5,), np.uint8), ((2, 2), np.float32), ((0, 3), np.uint32)):
-        array = bank.lend(shape, dtype)
+        array = bank.acquire(shape, dtype)
         assert (array.shape, array.dtype) == (shape, np.dtype(dtype))
         assert array.flags.c_contiguous
         assert array.flags.writeable
@@ -67,9 +67,9 @@ def test_types_and_shapes() -> None:
 
 def test_much_larger_buffer_is_not_reused() -> None:
     bank, host = host_pool()
-    del_me = bank.lend((1000,))
+    del_me = bank.acquire((1000,))
     del del_me
-    small = bank.lend((10,))
+    small = bank.acquire((10,))
     assert host.sizes == [4000, 40]
     assert small.size == 10
 
@@ -78,29 +78,29 @@ def test_much_larger_buffer_is_not_reused() -> None:
 @settings(deadline=None)
 def test_pool_is_bounded_and_lends_each_buffer_once(steps: list[tuple[int, bool]]) -> None:
     bank, _ = host_pool(4000)
-    lent: list[Words] = []
+    acquired: list[Words] = []
     for value, (size, drop) in enumerate(steps):
-        if drop and lent:
-            lent.pop(size % len(lent))
-        array = bank.lend((size,))
+        if drop and acquired:
+            acquired.pop(size % len(acquired))
+        array = bank.acquire((size,))
         array[...] = value
-        lent.append(array)
+        acquired.append(array)
         assert bank._held <= 4000
-        for one in lent:
+        for one in acquired:
             assert (one == one[:1]).all(), "memory was lent twice"
 
 
 def test_buffers_of_a_closed_pool_stay_valid() -> None:
     bank, host = host_pool()
-    array = bank.lend((8,))
+    array = bank.acquire((8,))
     array[...] = 3
     bank.clear()
-    other = bank.lend((8,))
+    other = bank.acquire((8,))
     other[...] = 4
     assert (array == 3).all()
     del array
     assert len(host.sizes) == 2
-    third = bank.lend((8,))
+    third = bank.acquire((8,))
     assert len(host.sizes) == 3, "what was lent before is forgotten"
     del other, third
 
@@ -108,7 +108,7 @@ def test_buffers_of_a_closed_pool_stay_valid() -> None:
 def test_arrays_may_be_freed_in_any_thread() -> None:
     bank, host = host_pool()
     for _ in range(20):
-        holder = [bank.lend((100,))]
+        holder = [bank.acquire((100,))]
         thread = threading.Thread(target=holder.clear)
         thread.start()
         thread.join()
@@ -119,6 +119,6 @@ def test_too_little_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     bank, _ = host_pool()
     for module in (host_buffers, machine):
         monkeypatch.setattr(module, "available_bytes", lambda: 100.0)
-    assert bank.lend((25,)).size == 25
+    assert bank.acquire((25,)).size == 25
     with pytest.raises(MemoryError):
-        bank.lend((26,))
+        bank.acquire((26,))

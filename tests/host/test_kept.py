@@ -10,7 +10,7 @@ import pytest
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation import kept
 from mandelcl.perturbation.integers import FASTEST
-from mandelcl.perturbation.orbit import CAP, ESCAPED, PERIOD, Orbit, reference_orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit, reference_orbit
 
 FOUR = Fraction(4)
 LONG = Reference(Fraction(-3, 4), Fraction(1, 10**500), Fraction(1, 10**800), 14, 14)
@@ -53,8 +53,8 @@ def files(folder: Path) -> list[Path]:
 @pytest.mark.parametrize(
     ("reference", "ended"),
     [
-        (LONG, CAP),
-        (NEAR, CAP),
+        (LONG, AT_LIMIT),
+        (NEAR, AT_LIMIT),
         (Reference(Fraction(-1), Fraction(0), Fraction(1, 7), 14, 14), PERIOD),
         (Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14), ESCAPED),
     ],
@@ -69,16 +69,16 @@ def test_stored_orbit_is_found(calls: Calls, reference: Reference, ended: str) -
 
 
 def test_orbit_of_a_larger_limit_serves_a_smaller_one(calls: Calls) -> None:
-    for cap, computed in ((500, 1), (499, 1), (7, 1), (500, 1), (501, 2), (1000, 3), (501, 3), (500, 3)):
-        require_same(kept.kept_orbit(LONG, cap, FOUR), reference_orbit(LONG, cap, FOUR))
-        assert calls.number == computed, cap
+    for max_iterations, computed in ((500, 1), (499, 1), (7, 1), (500, 1), (501, 2), (1000, 3), (501, 3), (500, 3)):
+        require_same(kept.kept_orbit(LONG, max_iterations, FOUR), reference_orbit(LONG, max_iterations, FOUR))
+        assert calls.number == computed, max_iterations
 
 
 def test_ended_orbit_serves_any_limit(calls: Calls) -> None:
     disc = Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14)
     length = kept.kept_orbit(disc, 1000, FOUR).length
-    for cap in (length + 1, length, 10**9, length - 1, 1):
-        require_same(kept.kept_orbit(disc, cap, FOUR), reference_orbit(disc, cap, FOUR))
+    for max_iterations in (length + 1, length, 10**9, length - 1, 1):
+        require_same(kept.kept_orbit(disc, max_iterations, FOUR), reference_orbit(disc, max_iterations, FOUR))
     assert calls.number == 1
 
 

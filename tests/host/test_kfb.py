@@ -11,18 +11,18 @@ from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
 from mandelcl.files import loading
 from tests.host.memory import allocating
 
-WIDTH, HEIGHT, CAP = 7, 4, 300
+WIDTH, HEIGHT, ITERATIONS = 7, 4, 300
 KFR = "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 300\r\nImagPointsUp: 1\r\n"
 
 
 def a_map(width: int = WIDTH, height: int = HEIGHT, distances: bool = False) -> bytes:
     """Return a map whose pixel (x, y) has n = 100 + 10·x + y and t = (x + y)/16; that at (0, 1) is inside."""
     columns = [(x, y) for x in range(width) for y in range(height)]
-    counts = [CAP if (x, y) == (0, 1) else 100 + 10 * x + y for x, y in columns]
+    counts = [ITERATIONS if (x, y) == (0, 1) else 100 + 10 * x + y for x, y in columns]
     transitions = [(x + y) / 16 for x, y in columns]
     parts = [
         b"KFB" + struct.pack("<ii", width, height) + struct.pack(f"<{len(columns)}i", *counts),
-        struct.pack("<ii", 3, 2) + bytes([1, 2, 3, 4, 5, 6]) + struct.pack("<i", CAP),
+        struct.pack("<ii", 3, 2) + bytes([1, 2, 3, 4, 5, 6]) + struct.pack("<i", ITERATIONS),
         struct.pack(f"<{len(columns)}f", *transitions) * (1 + distances),
     ]
     return b"".join(parts)
@@ -42,7 +42,7 @@ def test_each_value_is_at_its_pixel(radius: str, shift: float, tmp_path: Path) -
     field, (y, x) = found.field, np.indices((HEIGHT, WIDTH))
     assert found.placed
     assert not found.notes
-    assert field.job.iterations == CAP
+    assert field.job.iterations == ITERATIONS
     assert field.job.view.point(3, 2)[0] == -0.75
     assert np.argwhere(field.inside).tolist() == [[1, 0]]
     assert field.smooth is not None

@@ -93,12 +93,12 @@ def test_a_tiff_carries_its_job_and_colours(tmp_path: Path) -> None:
     whole = (tmp_path / "a.tif").read_bytes()
     for length in range(8, len(whole) - 1, 37):  # cut short: its own error, whatever tifffile raises
         (tmp_path / "b.tif").write_bytes(whole[:length])
-        said = ""
+        reported = ""
         try:
             assert loading.read_job(tmp_path / "b.tif") == field.job
         except FileError as error:
-            said = str(error)
-        assert "\n" not in said
+            reported = str(error)
+        assert "\n" not in reported
 
 
 def test_equal_pictures_have_equal_bytes(tmp_path: Path) -> None:

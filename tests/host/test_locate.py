@@ -167,11 +167,11 @@ def test_locate_reports_progress_and_can_be_cancelled() -> None:
 
     with pytest.raises(CancelledError):
         locate(box("0", "1", "1e-100"), MOST, cancel=Later())
-    said: list[tuple[str, int, int]] = []
-    locate(box("0", "1", "1e-100"), MOST, progress=lambda *phase: said.append(phase))
-    assert said[0][0] == "period"
-    assert said[-1][0] == "Newton's method, period 268"
-    assert said[-1][1] < said[-1][2] == 268
+    reported: list[tuple[str, int, int]] = []
+    locate(box("0", "1", "1e-100"), MOST, progress=lambda *phase: reported.append(phase))
+    assert reported[0][0] == "period"
+    assert reported[-1][0] == "Newton's method, period 268"
+    assert reported[-1][1] < reported[-1][2] == 268
 
 
 def test_numbers_as_texts() -> None:

@@ -97,17 +97,17 @@ def lowest_period(middle: tuple[Fraction, Fraction], radius: Fraction, most: int
 
 
 @pytest.mark.parametrize(
-    ("name", "step", "cap", "re_", "im"),
+    ("name", "step", "max_iterations", "re_", "im"),
     [
         ("mini-set-1", "3.75e-5", 400, "-0.15710375803", "1.03258348530"),
         ("julia-island", "2e-14", 20000, "-0.7436438870371587100514222", "0.1318259042053126002256675"),
     ],
 )
-def test_the_articles_pictures_are_exact(name: str, step: str, cap: int, re_: str, im: str) -> None:
+def test_the_articles_pictures_are_exact(name: str, step: str, max_iterations: int, re_: str, im: str) -> None:
     place = LOCATIONS[name]
     view = place.view(2048, 2048)
     assert view.pitch == Fraction(step)
-    assert place.iterations == cap
+    assert place.iterations == max_iterations
     assert view.lattice.re + view.pitch * Fraction(2047, 2) == Fraction(re_)
     assert view.lattice.im - view.pitch * Fraction(2047, 2) == Fraction(im)
 

@@ -99,20 +99,20 @@ def test_low_word_first() -> None:
 
 
 def test_guard_bits_grow_with_the_limit() -> None:
-    guards = [guard_bits(cap) for cap in (1, 2, 1000, 10**6, 2**32 - 2)]
+    guards = [guard_bits(max_iterations) for max_iterations in (1, 2, 1000, 10**6, 2**32 - 2)]
     assert guards == sorted(guards)
     assert 2 <= guards[0] < guards[-1] <= 20
 
 
 @ieee
-@pytest.mark.parametrize("cap", [1, 1000, 100_000])
-def test_unresolved_begins_where_the_rule_says(number: IeeeFormat, cap: int) -> None:
+@pytest.mark.parametrize("max_iterations", [1, 1000, 100_000])
+def test_unresolved_begins_where_the_rule_says(number: IeeeFormat, max_iterations: int) -> None:
     """Around a coordinate of 1 to 2 the last place is 2^(1 − precision); pixels must be 2^guard of them apart."""
-    least = Fraction(2) ** (1 - number.precision + guard_bits(cap))
+    least = Fraction(2) ** (1 - number.precision + guard_bits(max_iterations))
     fine = View.upright(Fraction(-3, 2), Fraction(0), least, 4, 3)
-    assert number.unresolved(fine, cap) is None
+    assert number.unresolved(fine, max_iterations) is None
     closer = View.upright(Fraction(-3, 2), Fraction(0), least * Fraction(999, 1000), 4, 3)
-    reason = number.unresolved(closer, cap)
+    reason = number.unresolved(closer, max_iterations)
     assert reason is not None
     assert f"{number.name} does not resolve pixels" in reason
 

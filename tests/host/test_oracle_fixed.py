@@ -22,9 +22,9 @@ def number_of(name: str) -> Fixed:
     return Fixed(4 if name == "fp128" else int(name.removeprefix("fixed:")))
 
 
-def exact_count(formula: str, z: Complex, c: Complex, cap: int) -> int:
+def exact_count(formula: str, z: Complex, c: Complex, max_iterations: int) -> int:
     """Return the count for R = 2 without rounding: the parts have at least twice as many digits after each step."""
-    for n in range(cap):
+    for n in range(max_iterations):
         x, y = (abs(z[0]), abs(z[1])) if formula == "burning-ship" else z
         if x * x + y * y > 4:
             return n
@@ -32,7 +32,7 @@ def exact_count(formula: str, z: Complex, c: Complex, cap: int) -> int:
         if formula == "multibrot-3":
             u, v = u * x - v * y, u * y + v * x
         z = u + c[0], v + c[1]
-    return cap
+    return max_iterations
 
 
 @numbers
@@ -55,9 +55,9 @@ def test_points_are_rounded_where_said(name: str, chart: str) -> None:
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_few_steps_are_those_of_fractions(name: str, formula: str) -> None:
     """From the very points that the oracle has."""
-    number, width, height, cap = number_of(name), 6, 5, 7
+    number, width, height, max_iterations = number_of(name), 6, 5, 7
     view = MAPS["30"](View.centred(Fraction(-1, 3), Fraction(-1, 5), Fraction(1), width, height))
-    job = Job(view, cap, formula=FORMULAS[formula], number=name, rounding="fixed")
+    job = Job(view, max_iterations, formula=FORMULAS[formula], number=name, rounding="fixed")
     units = 1 << (number.bits * number.count)
     constants = [tuple(number.encode(part) for part in c) for c in job.formula.parameters]
     counts = fixed.counts(job)
@@ -67,7 +67,7 @@ def test_few_steps_are_those_of_fractions(name: str, formula: str) -> None:
         z, c = (Fraction(0), Fraction(0)), (re, im)
         for constant in constants:
             z, c = c, (Fraction(constant[0], 1 << number.encoded_bits), Fraction(constant[1], 1 << number.encoded_bits))
-        assert counts[row, column] == exact_count(formula, z, c, cap)
+        assert counts[row, column] == exact_count(formula, z, c, max_iterations)
 
 
 @numbers

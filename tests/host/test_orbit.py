@@ -29,7 +29,7 @@ from mandelcl.perturbation.integers import (
     normalised,
     reference_bits,
 )
-from mandelcl.perturbation.orbit import CAP, ESCAPED, PERIOD, Orbit, reference_orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit, reference_orbit
 from tests.oracle import reference as oracle
 
 PLACES = json.loads((Path(__file__).parent / "deep_places.json").read_text())
@@ -185,10 +185,10 @@ def test_orbits_are_those_of_whole_numbers(
         ("0", "0", "1e-30", 1, PERIOD),
         ("-1", "0", "1e-300", 2, PERIOD),
         ("-0.75", "0", "2.5", 1, PERIOD),
-        ("-0.75", "0", "1e-3000", 1000, CAP),
+        ("-0.75", "0", "1e-3000", 1000, AT_LIMIT),
         ("3", "0", "1e-10", 1, ESCAPED),
         ("1e300", "-1e300", "1e-10", 1, ESCAPED),
-        ("1e-2000", "1", "1e-1000", 1000, CAP),
+        ("1e-2000", "1", "1e-1000", 1000, AT_LIMIT),
         ("0.5", "0.5", "1e-50", 5, ESCAPED),
     ],
 )
@@ -212,7 +212,7 @@ def test_the_tip_of_the_antenna() -> None:
 def test_values_too_small_for_doubles() -> None:
     """Beside the centre of the period-2 disc: Z_2 is the distance there, which a derivative passes through, too."""
     orbit = reference_orbit(reference("-1", "1e-400", "1e-700"), 9, FOUR)
-    assert (orbit.length, orbit.ended) == (9, CAP)
+    assert (orbit.length, orbit.ended) == (9, AT_LIMIT)
     assert sorted(orbit.tiny) == [2, 4, 6, 8]
     assert orbit.re[2] == orbit.im[2] == 0.0
     for x, y, exponent in orbit.tiny.values():
@@ -292,12 +292,14 @@ def test_python_integers_work_without_gmpy2() -> None:
 def test_smaller_limit_gives_a_prefix() -> None:
     centre, iterations, period = place("1e14")
     whole = reference_orbit(centre, iterations, FOUR)
-    for cap in (1, 7, 8, 9, 100, period - 1, period, period + 1):
-        assert same(whole.until(cap), reference_orbit(centre, cap, FOUR)), cap
+    for max_iterations in (1, 7, 8, 9, 100, period - 1, period, period + 1):
+        assert same(whole.until(max_iterations), reference_orbit(centre, max_iterations, FOUR)), max_iterations
     centre, iterations, _ = place("4e533")
     whole = reference_orbit(centre, iterations, FOUR)
-    for cap in (63, 1000, 1025, 20_001, 40_000):
-        assert same(whole.until(cap), reference_orbit(centre, cap, FOUR)), "whatever bits the values had"
+    for max_iterations in (63, 1000, 1025, 20_001, 40_000):
+        assert same(whole.until(max_iterations), reference_orbit(centre, max_iterations, FOUR)), (
+            "whatever bits the values had"
+        )
     tiny = reference_orbit(reference("-1", "1e-400", "1e-700"), 9, FOUR)
     assert same(tiny.until(5), reference_orbit(reference("-1", "1e-400", "1e-700"), 5, FOUR))
 

@@ -86,8 +86,8 @@ def test_accepted_kernel_parameters() -> None:
 
 def test_refused_kernel_parameters() -> None:
     wrong = contract.wrong_parameter
-    told = "parameter 4 is `float left`, the contract has `real left`, which is double here: write `real`, or give"
-    assert wrong(changed(3, "", "float", "left"), DOUBLE).startswith(told)
+    reported = "parameter 4 is `float left`, the contract has `real left`, which is double here: write `real`, or give"
+    assert wrong(changed(3, "", "float", "left"), DOUBLE).startswith(reported)
     assert wrong(changed(6, "", "ulong", "cap"), FLOAT) == "parameter 7 is `ulong cap`, the contract has `uint cap`"
     assert "`local uint* counts`" in wrong(changed(0, "local", "uint*", "counts"), FLOAT)
     assert "6 parameters, the contract has 7: `uint cap` is missing" in wrong(contract.PARAMETERS[:6], FLOAT)

@@ -13,37 +13,37 @@ import pytest
 from mandelcl.base import processes
 from mandelcl.base.errors import FileError
 from mandelcl.files import leftovers, paths
-from mandelcl.files.paths import drafted, flush_to_disk, replacing, require_writable
+from mandelcl.files.paths import flush_to_disk, replacing, require_writable, tempfile_for
 from tests import posix
 from tests.host.files import names
 
 
 def replace_by(write: Callable[[Path], object], path: str | Path) -> None:
-    with replacing(path) as draft:
-        write(draft)
+    with replacing(path) as tempfile:
+        write(tempfile)
 
 
 def test_tempfile_is_beside_its_target_until_renamed(tmp_path: Path) -> None:
     found = set()
     for content in (b"first", b"second"):
-        with drafted(tmp_path / "a") as draft:
-            assert draft.parent == tmp_path
-            assert not draft.exists()
-            draft.write_bytes(content)
-            found.add(draft)
+        with tempfile_for(tmp_path / "a") as tempfile:
+            assert tempfile.parent == tmp_path
+            assert not tempfile.exists()
+            tempfile.write_bytes(content)
+            found.add(tempfile)
         assert (tmp_path / "a").read_bytes() == content
         assert names(tmp_path) == ["a"]
     assert len(found) == 2
 
 
 def test_tempfile_may_be_a_folder_with_its_own_rename(tmp_path: Path) -> None:
-    def unpack(draft: Path, place: Path) -> None:
-        (draft / "inner").replace(place)
+    def unpack(tempfile: Path, place: Path) -> None:
+        (tempfile / "inner").replace(place)
 
-    with drafted(tmp_path / "a", unpack) as draft:
-        draft.mkdir()
-        (draft / "inner").write_bytes(b"x")
-        (draft / "rest").write_bytes(b"y")
+    with tempfile_for(tmp_path / "a", unpack) as tempfile:
+        tempfile.mkdir()
+        (tempfile / "inner").write_bytes(b"x")
+        (tempfile / "rest").write_bytes(b"y")
     assert (tmp_path / "a").read_bytes() == b"x"
     assert names(tmp_path) == ["a"]
 
@@ -53,12 +53,12 @@ def test_tempfile_may_be_a_folder_with_its_own_rename(tmp_path: Path) -> None:
 def test_discarded_tempfile_is_removed(kind: str, error: BaseException, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"before")
 
-    def write(draft: Path) -> None:
+    def write(tempfile: Path) -> None:
         if kind == "folder":
-            draft.mkdir()
-            (draft / "inner").write_bytes(b"x")
+            tempfile.mkdir()
+            (tempfile / "inner").write_bytes(b"x")
         elif kind == "file":
-            draft.write_bytes(b"x")
+            tempfile.write_bytes(b"x")
         raise error
 
     with pytest.raises(FileError if isinstance(error, OSError) else type(error)):
@@ -70,11 +70,11 @@ def test_discarded_tempfile_is_removed(kind: str, error: BaseException, tmp_path
 def test_file_created_meanwhile_is_reported_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileError, match=r"^cannot write a: it is a folder$"):
-        replace_by(lambda _draft: Path("a").mkdir(), "a")
+        replace_by(lambda _tempfile: Path("a").mkdir(), "a")
     assert names(tmp_path) == ["a"]
     if hasattr(os, "mkfifo"):
         with pytest.raises(FileError, match=r"^cannot write b: it is a device or a pipe"):
-            replace_by(lambda draft: posix.os.mkfifo(draft.with_name("b")), "b")
+            replace_by(lambda tempfile: posix.os.mkfifo(tempfile.with_name("b")), "b")
         assert names(tmp_path) == ["a", "b"]
 
 
@@ -97,8 +97,8 @@ def test_checks_run_in_path_order(tmp_path: Path) -> None:
 LEAVING = """
 import os, signal, sys
 from pathlib import Path
-from mandelcl.files.paths import drafted
-with drafted(Path(sys.argv[1])) as draft:
+from mandelcl.files.paths import tempfile_for
+with tempfile_for(Path(sys.argv[1])) as draft:
     if sys.argv[2] == "folder":
         draft.mkdir()
         draft = draft / "inner"
@@ -117,14 +117,14 @@ def test_tempfiles_of_a_dead_process_are_removed(kind: str, tmp_path: Path) -> N
         assert process.stdout is not None
         assert process.stdout.readline().split() == [b"written"]
         (left,) = tmp_path.iterdir()
-        replace_by(lambda draft: draft.write_bytes(b"while it runs"), tmp_path / "a")
+        replace_by(lambda tempfile: tempfile.write_bytes(b"while it runs"), tmp_path / "a")
         assert left.exists(), "its process runs"
         process.kill()
-    replace_by(lambda draft: draft.write_bytes(b"other"), tmp_path / "b")
+    replace_by(lambda tempfile: tempfile.write_bytes(b"other"), tmp_path / "b")
     assert left.exists(), "it is the draft of another file"
     foreign = left.with_name(left.name.replace("tmp", "tmp2"))
     foreign.write_bytes(b"")
-    replace_by(lambda draft: draft.write_bytes(b"whole"), tmp_path / "a")
+    replace_by(lambda tempfile: tempfile.write_bytes(b"whole"), tmp_path / "a")
     assert names(tmp_path) == sorted([foreign.name, "a", "b"])
     assert (tmp_path / "a").read_bytes() == b"whole"
 
@@ -132,10 +132,10 @@ def test_tempfiles_of_a_dead_process_are_removed(kind: str, tmp_path: Path) -> N
 @pytest.mark.skipif(not processes.own_name(), reason="a system that does not name its processes")
 @pytest.mark.parametrize("process", ["9" * 10, "9" * 20, "1" + "0" * 40, "٩" * 9, "0"])
 def test_tempfile_name_without_a_valid_pid_is_kept(process: str, tmp_path: Path) -> None:
-    draft = leftovers.new_name(tmp_path / "a")
-    foreign = draft.with_name(draft.name.replace(f"-{os.getpid()}", f"-{process}"))
+    tempfile = leftovers.new_name(tmp_path / "a")
+    foreign = tempfile.with_name(tempfile.name.replace(f"-{os.getpid()}", f"-{process}"))
     foreign.write_bytes(b"")
-    replace_by(lambda draft: draft.write_bytes(b"whole"), tmp_path / "a")
+    replace_by(lambda tempfile: tempfile.write_bytes(b"whole"), tmp_path / "a")
     assert names(tmp_path) == sorted([foreign.name, "a"])
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.perturbation import segments, table
 from mandelcl.perturbation.jets import ZERO_EXPONENT
-from mandelcl.perturbation.orbit import CAP, Orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, Orbit
 from mandelcl.perturbation.table import NO_STEP, Table, TableLevel, build
 from tests.host.orbits_exact import (
     NEAR_PERIOD_2,
@@ -248,4 +248,4 @@ def test_table_stops_on_cancel() -> None:
 def test_a_reference_that_is_too_long_is_refused() -> None:
     values = np.broadcast_to(np.zeros(1), 1 + (1 << 30))
     with pytest.raises(InvalidInputError, match="fewer than 2\\^30"):
-        build(Orbit(values, values, {}, CAP), RADIUS, STEP_BITS)
+        build(Orbit(values, values, {}, AT_LIMIT), RADIUS, STEP_BITS)

@@ -15,7 +15,7 @@ from mandelcl.base.errors import NEVER, CancelledError
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation import kept, pool, reference_jobs
 from mandelcl.perturbation.helper import Helper
-from mandelcl.perturbation.kept import Wanted, found_orbit, kept_orbit
+from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.perturbation.pool import Pool
 from mandelcl.perturbation.table import build
@@ -25,7 +25,7 @@ FOUR = Fraction(4)
 PATIENCE_S = 600.0
 DEEP = Reference(Fraction(-1), Fraction(1, 10**400), Fraction(1, 10**700), 14, 14)  # beside values below 2^−900
 CUSP = Reference(Fraction(1, 4), Fraction(0), Fraction(1, 10**20), 14, 14)  # neither a period nor a proof ends it
-ENDLESS = Wanted(CUSP, 1 << 32, FOUR, None)
+ENDLESS = ReferenceKey(CUSP, 1 << 32, FOUR, None)
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def one() -> Iterator[Pool]:
     """Yield a pool of one process, which takes every reference."""
     with Pool(1, keeps=False) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
-        assert processes.ahead(5, 1000) == 1
+        assert processes.prefetch_count(5, 1000) == 1
         yield processes
 
 
@@ -60,7 +60,7 @@ def flat(value: Any) -> Iterator[Any]:
         yield value
 
 
-def here(wanted: Wanted) -> list[Any]:
+def here(wanted: ReferenceKey) -> list[Any]:
     """Return the parts of what is computed in this process."""
     orbit = reference_orbit(wanted.reference, wanted.iterations, FOUR)
     table = build(orbit, wanted.reference.radius, wanted.reference.step_bits, unit_bits=wanted.unit_bits)
@@ -74,13 +74,13 @@ def silent(_iterations: int) -> None:
 @pytest.mark.parametrize(
     "wanted",
     [
-        Wanted(DEEP, 3000, FOUR, None),
-        Wanted(DEEP, 3000, FOUR, 53),
-        Wanted(Reference(Fraction(-1), Fraction(0), Fraction(1, 7), 14, 14), 100, FOUR, None),
-        Wanted(Reference(Fraction(2), Fraction(2), Fraction(1, 7), 14, 14), 100, Fraction(1, 10**9), None),
+        ReferenceKey(DEEP, 3000, FOUR, None),
+        ReferenceKey(DEEP, 3000, FOUR, 53),
+        ReferenceKey(Reference(Fraction(-1), Fraction(0), Fraction(1, 7), 14, 14), 100, FOUR, None),
+        ReferenceKey(Reference(Fraction(2), Fraction(2), Fraction(1, 7), 14, 14), 100, Fraction(1, 10**9), None),
     ],
 )
-def test_reference_from_a_process_has_the_same_bits(one: Pool, wanted: Wanted, fresh_cache: Path) -> None:
+def test_reference_from_a_process_has_the_same_bits(one: Pool, wanted: ReferenceKey, fresh_cache: Path) -> None:
     result = one.computed(wanted, NEVER, silent)
     assert result is not None
     assert list(flat(result)) == here(wanted)
@@ -95,8 +95,8 @@ def test_stored_orbit_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError
 
     monkeypatch.setattr(kept, "reference_orbit", never)
-    for cap in (1000, 7):
-        assert list(flat(found_orbit(DEEP, cap, FOUR))) == list(flat(expected.until(cap)))
+    for max_iterations in (1000, 7):
+        assert list(flat(found_orbit(DEEP, max_iterations, FOUR))) == list(flat(expected.until(max_iterations)))
     with pytest.raises(AssertionError):
         found_orbit(DEEP, 1001, FOUR)
 
@@ -105,31 +105,31 @@ def test_orbits_are_stored_for_other_processes(fresh_cache: Path) -> None:
     """A long one: short ones are kept nowhere."""
     with Pool(1, keeps=True) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
-        processes.ahead(1, 1000)
-        assert processes.computed(Wanted(DEEP, 3000, FOUR, None), NEVER, silent) is not None
+        processes.prefetch_count(1, 1000)
+        assert processes.computed(ReferenceKey(DEEP, 3000, FOUR, None), NEVER, silent) is not None
     assert len(list((fresh_cache / "orbits").iterdir())) == 1
 
 
 class Asking:
-    """A thread that asks a pool for a reference without end; `told` is set once that is under way."""
+    """A thread that asks a pool for a reference without end; `reported` is set once that is under way."""
 
     def __init__(self, processes: Pool, cancel: threading.Event) -> None:
-        self.told = threading.Event()
+        self.reported = threading.Event()
         self.result: Any = None
         self.error: BaseException | None = None
         self._thread = threading.Thread(target=self._ask, args=(processes, cancel))
         self._thread.start()
-        assert self.told.wait(PATIENCE_S)
+        assert self.reported.wait(PATIENCE_S)
 
     def _ask(self, processes: Pool, cancel: threading.Event) -> None:
         try:
-            self.result = processes.computed(ENDLESS, cancel, self._tell)
+            self.result = processes.computed(ENDLESS, cancel, self._report)
         except BaseException as error:
             self.error = error
 
-    def _tell(self, iterations: int) -> None:
+    def _report(self, iterations: int) -> None:
         assert iterations > 0
-        self.told.set()
+        self.reported.set()
 
     def join(self) -> None:
         self._thread.join(PATIENCE_S)
@@ -162,24 +162,26 @@ def test_running_reference_is_cancelled(one: Pool, helpers: list[Helper], how: s
     (helper,) = helpers
     assert not runs(helper)
     if how == "cancel":
-        assert one.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is not None, "by another process"
+        assert one.computed(ReferenceKey(DEEP, 30, FOUR, None), NEVER, silent) is not None, "by another process"
     elif how == "kill":
-        assert one.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is None, "it is not replaced"
+        assert one.computed(ReferenceKey(DEEP, 30, FOUR, None), NEVER, silent) is None, "it is not replaced"
 
 
 def test_begun_reference_is_computed_by_the_pool(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
     references = [Reference(DEEP.re, DEEP.im * (1 + k), DEEP.radius, 14, 14) for k in range(6)]
     with Pool(3, keeps=False) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
-        assert processes.ahead(9, 1000) == 3
+        assert processes.prefetch_count(9, 1000) == 3
         monkeypatch.setattr(reference_jobs, "_computed", None)  # not here
         with reference_jobs.helped(processes):
             for reference in references:
                 reference_jobs.begin(reference, 500, FOUR)
-            results = [reference_jobs.beside(reference, 500, FOUR) for reference in references]
+            results = [reference_jobs.reference_and_table(reference, 500, FOUR) for reference in references]
             assert len(reference_jobs._begun) <= 2 + 3 + 1
         assert len(reference_jobs._begun) == 2
-    assert [list(flat(result)) for result in results] == [here(Wanted(each, 500, FOUR, None)) for each in references]
+    assert [list(flat(result)) for result in results] == [
+        here(ReferenceKey(each, 500, FOUR, None)) for each in references
+    ]
     assert len(helpers) == 3
     assert not any(map(runs, helpers))
 
@@ -189,9 +191,9 @@ def test_kept_references_are_bounded_by_memory(monkeypatch: pytest.MonkeyPatch) 
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         for room, kept_most in ((1e12, 6), (0.0, 3)):
             monkeypatch.setattr(pool, "available_bytes", lambda room=room: room)
-            processes.ahead(100, 1000)
-            for cap in range(10, 18):
-                reference_jobs.beside(DEEP, cap, FOUR)
+            processes.prefetch_count(100, 1000)
+            for max_iterations in range(10, 18):
+                reference_jobs.reference_and_table(DEEP, max_iterations, FOUR)
             assert len(reference_jobs._begun) == kept_most
 
 
@@ -207,17 +209,17 @@ def test_reference_of_a_dead_process_is_computed_locally(
     monkeypatch.setattr(Helper, "compute", killed)
     with Pool(2, keeps=False) as processes, reference_jobs.helped(processes):
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
-        processes.ahead(9, 1000)
-        for cap in (100, 200, 300):
-            orbit, table = reference_jobs.beside(DEEP, cap, FOUR)
-            assert list(flat((orbit, table))) == here(Wanted(DEEP, cap, FOUR, None))
+        processes.prefetch_count(9, 1000)
+        for max_iterations in (100, 200, 300):
+            orbit, table = reference_jobs.reference_and_table(DEEP, max_iterations, FOUR)
+            assert list(flat((orbit, table))) == here(ReferenceKey(DEEP, max_iterations, FOUR, None))
     assert len(helpers) == 2, "none is started in place of one that died"
 
 
 def test_abandoned_reference_is_cancelled(helpers: list[Helper]) -> None:
     with Pool(1, keeps=False) as processes:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
-        processes.ahead(9, 1000)
+        processes.prefetch_count(9, 1000)
         with reference_jobs.helped(processes):
             reference_jobs.begin(CUSP, 1 << 32, FOUR)
         (begun,) = reference_jobs._begun.values()
@@ -230,19 +232,21 @@ def test_references_under_way_are_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.undo()  # the limits as they are
     orbit = reference_orbit(DEEP, 1000, FOUR)
     with Pool(8, keeps=False) as processes:
-        assert processes.ahead(100, 1000) == 8, "the first takes long already, since nothing is known of it"
+        assert processes.prefetch_count(100, 1000) == 8, "the first takes long already, since nothing is known of it"
         processes.note(orbit, 0.001)
-        assert processes.ahead(100, 1000) == 1, "short ones are computed one ahead, in a thread"
-        assert processes.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is None
+        assert processes.prefetch_count(100, 1000) == 1, "short ones are computed one ahead, in a thread"
+        assert processes.computed(ReferenceKey(DEEP, 30, FOUR, None), NEVER, silent) is None
         processes.note(orbit, 0.5)
-        assert [processes.ahead(left, 1000) for left in (100, 5, 0)] == [8, 5, 0]
-        assert processes.ahead(1, 1000) == 1
-        assert processes.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is None, "there is too little to save"
+        assert [processes.prefetch_count(left, 1000) for left in (100, 5, 0)] == [8, 5, 0]
+        assert processes.prefetch_count(1, 1000) == 1
+        assert processes.computed(ReferenceKey(DEEP, 30, FOUR, None), NEVER, silent) is None, (
+            "there is too little to save"
+        )
         monkeypatch.setattr(pool, "available_bytes", lambda: 4 * 3.5 * 1.5 * 160 * orbit.length)
-        assert processes.ahead(100, 10**9) == 3, "memory for three such orbits"
-        assert processes.ahead(100, 10) == 8, "none is longer than its iteration limit"
+        assert processes.prefetch_count(100, 10**9) == 3, "memory for three such orbits"
+        assert processes.prefetch_count(100, 10) == 8, "none is longer than its iteration limit"
         monkeypatch.setattr(pool, "available_bytes", lambda: 0.0)
-        assert processes.ahead(100, 10**9) == 1
+        assert processes.prefetch_count(100, 10**9) == 1
 
 
 def test_pool_size_is_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,7 +262,7 @@ def test_process_finishing_while_pool_closes_is_ended(helpers: list[Helper], mon
     ask = Helper.compute
     processes = Pool(1, keeps=False)
     processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
-    processes.ahead(9, 1000)
+    processes.prefetch_count(9, 1000)
     monkeypatch.setattr(pool, "_FAREWELL_S", 0.0)  # who closes it is the very thread that has the process
 
     def closing(self: Helper, *arguments: Any) -> Any:
@@ -267,5 +271,5 @@ def test_process_finishing_while_pool_closes_is_ended(helpers: list[Helper], mon
         return result
 
     monkeypatch.setattr(Helper, "compute", closing)
-    assert processes.computed(Wanted(DEEP, 30, FOUR, None), NEVER, silent) is not None
+    assert processes.computed(ReferenceKey(DEEP, 30, FOUR, None), NEVER, silent) is not None
     assert not any(map(runs, helpers))

@@ -121,10 +121,10 @@ def render_to(*arguments: Any, **options: Any) -> Any:
         (mandelcl.Field, (JOB, {}), "a field has the planes of its job, counts, not ()"),
         (partial(render, cancel=[1]), (JOB,), "cancel must be a threading.Event or the like, not list"),
         (partial(render, progress=3), (JOB,), "progress must be a function or None, not int"),
-        (partial(render, notice="x"), (JOB,), "notice must be a function or None, not str"),
+        (partial(render, on_message="x"), (JOB,), "on_message must be a function or None, not str"),
         (partial(render, urgency=3), (JOB,), "urgency must be a function or None, not int"),
         (partial(render_to, cancel=3), ("a.png", JOB, ICE), "cancel must be a threading.Event or the like, not int"),
-        (partial(render_to, see=3), ("a.png", JOB, ICE), "see must be a function or None, not int"),
+        (partial(render_to, on_counts=3), ("a.png", JOB, ICE), "on_counts must be a function or None, not int"),
         (
             partial(session, cluster_wait="1"),
             (),

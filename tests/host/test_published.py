@@ -74,19 +74,23 @@ def test_coursework_refuses_a_width_without_a_scale() -> None:
 # 000, the Hybridizer post
 
 
-@pytest.mark.parametrize(("size", "cap"), [(4, 1), (4, 2), (7, 9), (100, 50), (128, 256), (257, 32), (512, 256)])
-def test_hybridizer_is_a_job(size: int, cap: int) -> None:
-    counts = oracle.counts(published.hybridizer_job(size, cap)).astype(np.int32)
-    np.testing.assert_array_equal(np.minimum(counts[::-1].T + 1, cap), published.hybridizer_counts(size, cap))
+@pytest.mark.parametrize(
+    ("size", "max_iterations"), [(4, 1), (4, 2), (7, 9), (100, 50), (128, 256), (257, 32), (512, 256)]
+)
+def test_hybridizer_is_a_job(size: int, max_iterations: int) -> None:
+    counts = oracle.counts(published.hybridizer_job(size, max_iterations)).astype(np.int32)
+    np.testing.assert_array_equal(
+        np.minimum(counts[::-1].T + 1, max_iterations), published.hybridizer_counts(size, max_iterations)
+    )
 
 
 # 001, the dynamic-parallelism report
 
 
-@pytest.mark.parametrize(("size", "cap"), [(4, 1), (16, 2), (64, 3), (128, 256), (512, 100)])
-def test_dynamic_parallelism_is_a_job(size: int, cap: int) -> None:
-    counts = oracle.counts(published.dynamic_parallelism_job(size, cap)).astype(np.int32)
-    np.testing.assert_array_equal(counts[::-1] - 1, published.dynamic_parallelism_counts(size, size, cap))
+@pytest.mark.parametrize(("size", "max_iterations"), [(4, 1), (16, 2), (64, 3), (128, 256), (512, 100)])
+def test_dynamic_parallelism_is_a_job(size: int, max_iterations: int) -> None:
+    counts = oracle.counts(published.dynamic_parallelism_job(size, max_iterations)).astype(np.int32)
+    np.testing.assert_array_equal(counts[::-1] - 1, published.dynamic_parallelism_counts(size, size, max_iterations))
 
 
 def test_dynamic_parallelism_off_powers_of_two() -> None:
@@ -132,9 +136,9 @@ def test_hpc_has_its_own_order() -> None:
 
 
 def test_truth_of_known_points() -> None:
-    def count(re: Fraction, im: Fraction, cap: int, bits: int = 256) -> int:
+    def count(re: Fraction, im: Fraction, max_iterations: int, bits: int = 256) -> int:
         view = View.upright(re, im, Fraction(1), 1, 1)
-        return int(oracle.truth_counts(Job(view, cap), bits)[0, 0])
+        return int(oracle.truth_counts(Job(view, max_iterations), bits)[0, 0])
 
     assert count(Fraction(-2), Fraction(0), 500) == 500
     assert count(Fraction(0), Fraction(1), 500) == 500

@@ -40,14 +40,14 @@ def test_stopped_clock_ends_the_measurement() -> None:
     assert _measure(Probed([0.0] * 100)) == 64  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("stays", [False, True])
-def test_rate_without_iterations_is_not_cached(monkeypatch: pytest.MonkeyPatch, stays: bool) -> None:
+@pytest.mark.parametrize("all_inside", [False, True])
+def test_rate_without_iterations_is_not_cached(monkeypatch: pytest.MonkeyPatch, all_inside: bool) -> None:
     written: list[str] = []
     monkeypatch.setattr("mandelcl.engine.rate.cache.read", lambda *_: None)
     monkeypatch.setattr("mandelcl.engine.rate.cache.write", lambda kind, *_: written.append(kind))
     program: Any = Probed([])
     program.job, program.kernels = None, SimpleNamespace(text=lambda _orbits: "kernel")
     program.device = SimpleNamespace(identity="a device", compute_units=1)
-    program.method = replace(program.method, stays=lambda _job: stays)
+    program.method = replace(program.method, all_inside=lambda _job: all_inside)
     assert iterations_per_second(program) == pytest.approx(RATE)
-    assert written == ([] if stays else ["rates"])
+    assert written == ([] if all_inside else ["rates"])

@@ -51,8 +51,8 @@ def test_running_reference_is_not_started_again(monkeypatch: pytest.MonkeyPatch)
     reference_jobs.begin(CENTRE, 1000, FOUR)
     reference_jobs.begin(CENTRE, 1000, FOUR)
     counting.may.set()
-    orbit, table = reference_jobs.beside(CENTRE, 1000, FOUR)
-    assert reference_jobs.beside(CENTRE, 1000, FOUR) == (orbit, table)
+    orbit, table = reference_jobs.reference_and_table(CENTRE, 1000, FOUR)
+    assert reference_jobs.reference_and_table(CENTRE, 1000, FOUR) == (orbit, table)
     assert counting.times == 1
     alone = reference_orbit(CENTRE, 1000, FOUR)
     assert (orbit.length, orbit.ended) == (alone.length, alone.ended)
@@ -60,20 +60,20 @@ def test_running_reference_is_not_started_again(monkeypatch: pytest.MonkeyPatch)
 
 def test_jobs_with_other_tables_share_the_orbit(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
-    orbit, _ = reference_jobs.beside(CENTRE, 1000, FOUR)
+    orbit, _ = reference_jobs.reference_and_table(CENTRE, 1000, FOUR)
     finer = Reference(CENTRE.re, CENTRE.im, CENTRE.radius, 22, 8)
-    assert reference_jobs.beside(finer, 1000, FOUR)[0] is orbit
+    assert reference_jobs.reference_and_table(finer, 1000, FOUR)[0] is orbit
     assert counting.times == 1
-    reference_jobs.beside(finer, 999, FOUR)
+    reference_jobs.reference_and_table(finer, 999, FOUR)
     assert counting.times == 1, "an orbit that has ended serves any limit beyond its end"
-    reference_jobs.beside(finer, orbit.length - 2, FOUR)
+    reference_jobs.reference_and_table(finer, orbit.length - 2, FOUR)
     assert counting.times == 2, "and no lower one"
 
 
 def test_few_references_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     for number in (0, 1, 2, 0):
-        reference_jobs.beside(replace(CENTRE, im=CENTRE.im + number), 100, FOUR)
+        reference_jobs.reference_and_table(replace(CENTRE, im=CENTRE.im + number), 100, FOUR)
     assert counting.times == 4
 
 
@@ -82,13 +82,13 @@ def test_reference_errors_reach_waiters_and_are_retried(monkeypatch: pytest.Monk
     counting.error = MemoryError("no room")
     for _ in range(2):
         with pytest.raises(MemoryError, match="no room"):
-            reference_jobs.beside(CENTRE, 1000, FOUR)
+            reference_jobs.reference_and_table(CENTRE, 1000, FOUR)
     counting.error = None
-    reference_jobs.beside(CENTRE, 1000, FOUR)
+    reference_jobs.reference_and_table(CENTRE, 1000, FOUR)
     assert counting.times == 3
 
 
-class Told:
+class Reported:
     """A token that is set once so many iterations were told, and the telling."""
 
     def __init__(self, enough: int) -> None:
@@ -106,10 +106,10 @@ LONG = 1 << 32
 
 
 def test_waiters_get_progress_and_can_cancel() -> None:
-    told = Told(1000)
+    reported = Reported(1000)
     with pytest.raises(CancelledError):
-        reference_jobs.await_begun(CUSP, LONG, FOUR, told, told)
-    assert told.iterations >= 1000
+        reference_jobs.await_begun(CUSP, LONG, FOUR, reported, reported)
+    assert reported.iterations >= 1000
     (begun,) = reference_jobs._begun.values()
     begun.thread.join(600)
     assert not begun.thread.is_alive(), "nobody waits for it any more"
@@ -121,17 +121,17 @@ def test_reference_cancelled_by_one_is_computed_for_another(monkeypatch: pytest.
     stopped = threading.Event()
     stopped.set()
     with pytest.raises(CancelledError):
-        reference_jobs.await_begun(CENTRE, 1000, FOUR, Told(1), stopped)
+        reference_jobs.await_begun(CENTRE, 1000, FOUR, Reported(1), stopped)
     counting.may.set()
-    reference_jobs.await_begun(CENTRE, 1000, FOUR, Told(1))
-    assert reference_jobs.beside(CENTRE, 1000, FOUR)[0].length > 1
+    reference_jobs.await_begun(CENTRE, 1000, FOUR, Reported(1))
+    assert reference_jobs.reference_and_table(CENTRE, 1000, FOUR)[0].length > 1
 
 
 def test_waiter_gets_the_error_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.error = MemoryError("no room")
     with pytest.raises(MemoryError, match="no room"):
-        reference_jobs.await_begun(CENTRE, 1000, FOUR, Told(1))
+        reference_jobs.await_begun(CENTRE, 1000, FOUR, Reported(1))
     assert counting.times == 1
 
 
@@ -140,14 +140,14 @@ def test_a_long_reference_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> 
     lines: list[str] = []
     seen: list[Progress] = []
     job = Job(View.centred("0.25", "0", "1e20", 4, 3), MAX_ITERATIONS, method="perturbation", reference=CUSP)
-    told = Told(2)
+    reported = Reported(2)
 
     def show(progress: Progress) -> None:
         seen.append(progress)
-        told(sum(one.reference > 0 for one in seen))
+        reported(sum(one.reference > 0 for one in seen))
 
     with pytest.raises(CancelledError):
-        waiting.await_host(job, show, lines.append, told)
+        waiting.await_reference(job, show, lines.append, reported)
     (line,) = lines
     assert re.fullmatch(
         rf"the reference orbit has [\d,]+ of at most {MAX_ITERATIONS:,} iterations after \d+ s and may take up to "

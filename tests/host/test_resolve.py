@@ -200,8 +200,8 @@ def test_rounding_follows_the_classes_of_all_devices(devices: list[DeviceClass],
         assert resolve(at("1"), order).job.rounding == alone
         together = resolve(at("1"), order, shared=True)
         assert together.job.rounding == shared
-        said = ("rounding is separate, since fma is software on soft",) if SOFT in order else together.warnings
-        assert together.warnings == said
+        reported = ("rounding is separate, since fma is software on soft",) if SOFT in order else together.warnings
+        assert together.warnings == reported
         assert resolve(at("1", rounding="fused"), order, shared=True).job.rounding == "fused"
 
 

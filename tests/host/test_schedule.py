@@ -153,9 +153,9 @@ def test_short_work_is_one_launch() -> None:
     st.integers(1, (1 << 32) - 2), st.sampled_from([1, 2, 7, 16, 32]),
 )  # fmt: skip
 def test_plans_are_possible(
-    budget: float, rate: float, saturation: int, width: int, rows: int, cap: int, stride: int
+    budget: float, rate: float, saturation: int, width: int, rows: int, max_iterations: int, stride: int
 ) -> None:
-    strides = -(-cap // stride)
+    strides = -(-max_iterations // stride)
     pace = Pace(budget, rate, saturation)
     plan = pace.first(width, rows, strides, stride)
     assert 1 <= plan.rows <= rows

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mandelcl.engine.microbenchmarks import Launcher, is_software
-from mandelcl.engine.selftest import _recall
+from mandelcl.engine.selftest import _read_cached
 from mandelcl.files import cache
 
 STEP_S = 1e-7
@@ -56,6 +56,6 @@ RESULT = {"passed": True, "reason": "", "denormals": True, "speed": 1e9, "loop_l
 def test_impossible_cached_verdict_is_ignored(fresh_cache: Path, wrong: dict[str, object]) -> None:
     del fresh_cache
     cache.write("selftest", "key", json.dumps(RESULT).encode())
-    assert _recall("key") is not None
+    assert _read_cached("key") is not None
     cache.write("selftest", "key", json.dumps(RESULT | wrong).encode())
-    assert _recall("key") is None
+    assert _read_cached("key") is None

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mandelcl.core.block import Block
-from mandelcl.crew.sharing import DEPTH, ShareOut
+from mandelcl.crew.sharing import DEPTH, BlockDispatcher
 
 
 def bands(width: int, height: int, rows: int) -> list[Block]:
@@ -25,7 +25,7 @@ def test_every_pixel_is_accepted_once(
 ) -> None:
     """Workers finish in any order, and now and then one fails and is replaced."""
     chance = random.Random(seed)
-    share = ShareOut(bands(width, height, rows), width * height, lambda _wait: True)
+    share = BlockDispatcher(bands(width, height, rows), width * height, lambda _wait: True)
     names = [str(k) for k in range(len(rates))]
     held: dict[str, list[Block]] = {name: [] for name in names}
     for name, rate in zip(names, rates, strict=True):
@@ -59,7 +59,7 @@ def test_every_pixel_is_accepted_once(
 
 def test_faster_device_gets_larger_blocks() -> None:
     """By its speed, and once more by its speed, so that a slow one's is soon done even where nothing escapes."""
-    share = ShareOut(bands(100, 10_000, 10_000), 1_000_000, lambda _wait: True)
+    share = BlockDispatcher(bands(100, 10_000, 10_000), 1_000_000, lambda _wait: True)
     share.join("gpu", 300, 1, 1 << 20)
     share.join("cpu", 100, 1, 1 << 20)
     gpu, cpu = share.take("gpu"), share.take("cpu")
@@ -97,7 +97,7 @@ class Shelf:
 def seconds(rates: dict[str, float], cost: Callable[[Block], float], fitting: int = 999, side: int = 4096) -> float:
     """Return when a picture is finished by workers of these speeds, each with a block at a time, by the clock."""
     shelf = Shelf(side, 128, fitting)
-    share = ShareOut(shelf, side * side, shelf.room)
+    share = BlockDispatcher(shelf, side * side, shelf.room)
     for name, rate in rates.items():
         saturation = int(rate * LATENCY_S)
         share.join(name, rate, max(1, 2 * saturation), max(int(rate), 12 * saturation))
@@ -140,7 +140,7 @@ def test_slow_worker_does_not_delay_a_fast_one(dense: float, slower: int, first:
 
 
 def test_blocks_grow_smaller_towards_the_end() -> None:
-    share = ShareOut(bands(10, 10_000, 10_000), 100_000, lambda _wait: True)
+    share = BlockDispatcher(bands(10, 10_000, 10_000), 100_000, lambda _wait: True)
     share.join("a", 1, 1, 1 << 20)
     sizes = []
     while (block := share.take("a")) is not None:
@@ -152,7 +152,7 @@ def test_blocks_grow_smaller_towards_the_end() -> None:
 
 
 def test_late_block_is_reassigned_and_counted_once() -> None:
-    share = ShareOut(bands(4, 1, 1), 4, lambda _wait: True)
+    share = BlockDispatcher(bands(4, 1, 1), 4, lambda _wait: True)
     share.join("slow", 1, 4, 4)
     share.join("fast", 1, 4, 4)
     block = share.take("slow")
@@ -166,7 +166,7 @@ def test_late_block_is_reassigned_and_counted_once() -> None:
 
 def test_no_block_is_assigned_without_room() -> None:
     room = False
-    share = ShareOut(bands(4, 4, 2), 16, lambda _wait: room)
+    share = BlockDispatcher(bands(4, 4, 2), 16, lambda _wait: room)
     share.join("a", 1, 16, 16)
     assert share.take("a") is None
     assert not share.complete
@@ -175,7 +175,7 @@ def test_no_block_is_assigned_without_room() -> None:
 
 
 def test_lost_block_is_reassigned_first() -> None:
-    share = ShareOut(bands(4, 8, 1), 32, lambda _wait: True)
+    share = BlockDispatcher(bands(4, 8, 1), 32, lambda _wait: True)
     share.join("a", 1, 4, 4)
     share.join("b", 1, 4, 4)
     lost = share.take("a")

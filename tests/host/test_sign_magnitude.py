@@ -105,7 +105,7 @@ def test_missing_compiler_is_reported_in_rows(monkeypatch: pytest.MonkeyPatch) -
         raise DeviceError("there is no C compiler; install gcc or clang, or set CC")
 
     monkeypatch.setattr(native, "library", missing)
-    bench = Bench([], repeat=1, scale=Fraction(1, 256), cap=30)
+    bench = Bench([], repeat=1, scale=Fraction(1, 256), max_iterations=30)
     rows = list(rewriting.run(bench))
     assert len(rows) == 2 * len({1, cores()})
     assert all(row.error == "there is no C compiler; install gcc or clang, or set CC" for row in rows)
@@ -113,7 +113,7 @@ def test_missing_compiler_is_reported_in_rows(monkeypatch: pytest.MonkeyPatch) -
 
 @needs_compiler
 def test_native_rows() -> None:
-    rows = list(rewriting.run(Bench([], repeat=1, scale=Fraction(1, 256), cap=30)))
+    rows = list(rewriting.run(Bench([], repeat=1, scale=Fraction(1, 256), max_iterations=30)))
     assert [row.validation for row in rows] == ["ok"] * len(rows)
     assert {row.extra["threads"] for row in rows} == {1, cores()}
     assert "258 s" in str(rows[-1].extra["published"])

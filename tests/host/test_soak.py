@@ -22,7 +22,7 @@ from mandelcl.lab.soak import process, run
 from mandelcl.lab.soak.jobs import compared, repeats, sized
 from mandelcl.lab.soak.process import Soaking, SoakProcess
 from mandelcl.lab.soak.record import JobFacts, JobRun, Record, Round, WrongWord
-from mandelcl.lab.soak.run import Soak, Start, Turns
+from mandelcl.lab.soak.run import CoreQueue, Soak, Start
 from mandelcl.lab.soak.verdict import FAILED, NOTHING, PASS, SLOWED, UNSTABLE, WRONG, verdict
 from mandelcl.lab.soak.worker import Others
 from mandelcl.opencl.device import Device
@@ -101,16 +101,16 @@ def starter(clock: FakeClock, processes: list[FakeSoaking] | None = None) -> Sta
 
 def soaked(*devices: FakeDevice, seconds: float = 600, cancel: Token = NEVER) -> tuple[list[Record], list[str]]:
     """Return the records of a soak, a device after the other so that the clock is theirs alone, and what was said."""
-    said: list[str] = []
+    reported: list[str] = []
     records = []
     for device in devices:
         clock = FakeClock()
         processes: list[FakeSoaking] = []
         start = starter(clock, processes)
-        soak = Soak(seconds, start, clock, lambda record, word: said.append(f"{record.label}: {word}"))
+        soak = Soak(seconds, start, clock, lambda record, word: reported.append(f"{record.label}: {word}"))
         records += soak.run([cast(Device, device)], cancel)
         assert all(each.ended for each in processes)
-    return records, said
+    return records, reported
 
 
 def flipped(at: Sequence[int], index: int = 70, bits: int = 1 << 5) -> Callable[[int, list[JobRun]], list[JobRun]]:
@@ -142,9 +142,9 @@ def dies(at: int, why: str) -> Callable[[int, list[JobRun]], list[JobRun]]:
 
 
 def test_a_good_device_passes() -> None:
-    (record,), said = soaked(FakeDevice())
+    (record,), reported = soaked(FakeDevice())
     found = verdict(record)
-    assert (found.word, said) == (PASS, [])
+    assert (found.word, reported) == (PASS, [])
     assert found.text == "300 rounds in 10.0 min, 79,564,800 words compared, none wrong"
     assert record.rounds == 300
     assert found.speeds["float"].median == pytest.approx(20, rel=0.01)
@@ -152,8 +152,8 @@ def test_a_good_device_passes() -> None:
 
 
 def test_the_first_wrong_word_is_shown_and_all_are_counted() -> None:
-    (record,), said = soaked(FakeDevice(planted=flipped([7, 9, 200], bits=0b101)))
-    assert said == [
+    (record,), reported = soaked(FakeDevice(planted=flipped([7, 9, 200], bits=0b101)))
+    assert reported == [
         "9:0 Fake: float, round 8, after 16.0 s: column 6, row 1 is 2005 (0x000007d5), not 2000 (0x000007d0): "
         "bits 0, 2 differ"
     ]
@@ -166,8 +166,8 @@ def test_the_first_wrong_word_is_shown_and_all_are_counted() -> None:
 
 
 def test_single_differing_bit_is_worded_correctly() -> None:
-    (_,), said = soaked(FakeDevice(planted=flipped([0])))
-    assert said[0].endswith(": bit 5 differs")
+    (_,), reported = soaked(FakeDevice(planted=flipped([0])))
+    assert reported[0].endswith(": bit 5 differs")
 
 
 def test_slowdown_is_detected_with_its_time() -> None:
@@ -286,7 +286,7 @@ def test_short_soak_reports_too_few_rounds() -> None:
     assert found.findings[-1] == "fewer than 40 rounds after the warm-up: too few to judge the speed"
 
 
-# Turns: devices that share cores never compute at once, and none waits for long.
+# CoreQueue: devices that share cores never compute at once, and none waits for long.
 
 
 def test_devices_that_share_cores_take_turns() -> None:
@@ -323,13 +323,13 @@ def test_unpreparable_device_is_not_waited_for() -> None:
 
 
 def test_waiting_for_a_turn_can_be_cancelled() -> None:
-    turns, cancel = Turns(2), threading.Event()
-    with turns.turn(NEVER):
+    turns, cancel = CoreQueue(2), threading.Event()
+    with turns.place(NEVER):
         timer = threading.Timer(0.05, cancel.set)
         timer.start()
-        with pytest.raises(CancelledError), turns.turn(cancel):
+        with pytest.raises(CancelledError), turns.place(cancel):
             pass
-    with turns.turn(NEVER):  # nobody is left in the way
+    with turns.place(NEVER):  # nobody is left in the way
         pass
 
 
@@ -345,21 +345,21 @@ def test_soak_rounds_are_short_enough_for_a_verdict() -> None:
 
 @pytest.mark.parametrize("rate", [1e5, 1e7, 1e9, 1e10, 1e12, 1e13])
 def test_soak_picture_size_follows_the_round_time(rate: float) -> None:
-    side, cap = sized(rate, 0.5, 2000, 200_000)
+    side, max_iterations = sized(rate, 0.5, 2000, 200_000)
     assert 64 <= side <= 2048
-    assert 2000 <= cap <= 200_000
-    assert cap == 2000 or side == 2048
-    seconds = 0.17 * cap * side * side / rate
-    assert seconds < 0.7 or (side, cap) == (64, 2000)
-    assert seconds > 0.2 or (side, cap) == (2048, 200_000)
+    assert 2000 <= max_iterations <= 200_000
+    assert max_iterations == 2000 or side == 2048
+    seconds = 0.17 * max_iterations * side * side / rate
+    assert seconds < 0.7 or (side, max_iterations) == (64, 2000)
+    assert seconds > 0.2 or (side, max_iterations) == (2048, 200_000)
 
 
 def test_fast_device_repeats_the_picture() -> None:
     for rate in (1e7, 1e10, 6e12, 1e15):
-        side, cap = sized(rate, 0.4, 2000, 200_000)
-        times = repeats(side, cap, rate, 0.4)
-        assert times * 0.17 * cap * side * side / rate < 0.45 or (times, side) == (1, 64)
-        assert times == 1 or (side, cap) == (2048, 200_000)
+        side, max_iterations = sized(rate, 0.4, 2000, 200_000)
+        times = repeats(side, max_iterations, rate, 0.4)
+        assert times * 0.17 * max_iterations * side * side / rate < 0.45 or (times, side) == (1, 64)
+        assert times == 1 or (side, max_iterations) == (2048, 200_000)
     assert repeats(2048, 200_000, 6e12, 0.4) == 16
 
 

@@ -130,7 +130,7 @@ def test_too_few_rounds_give_no_verdict() -> None:
     speeds = [100.0] * 15 + [10.0] * 15
     held = steadiness(times(30), speeds)
     assert held is not None
-    assert not held.told
+    assert not held.conclusive
     assert held.slowdown is None
     assert LEAST_ROUNDS > 30
 

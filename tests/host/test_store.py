@@ -38,9 +38,11 @@ FORMS = ["words", "smooth words", "counts16", "pixels", "indexed pixels"]
 CORNERS = [0, 1, 255, 256, 65535, 65536, (1 << 31) - 1, 1 << 31, (1 << 32) - 2, (1 << 32) - 1]
 
 
-def a_manifest(width: int = 5, height: int = 7, rows: int = 2, *, smooth: bool = False, cap: int = 1000) -> Manifest:
+def a_manifest(
+    width: int = 5, height: int = 7, rows: int = 2, *, smooth: bool = False, max_iterations: int = 1000
+) -> Manifest:
     view = View.centred(Fraction(-3, 4), Fraction(0), Fraction(8, 5), width, height)
-    job = Job(view, cap, number="float", rounding="fused", planes=("counts", "smooth")[: 1 + smooth])
+    job = Job(view, max_iterations, number="float", rounding="fused", planes=("counts", "smooth")[: 1 + smooth])
     return Manifest.of_words(job, rows)
 
 
@@ -111,7 +113,7 @@ def test_array_of_another_layout_is_refused(tmp_path: Path, form: str) -> None:
 
 def test_small_words_are_packed_tightly(tmp_path: Path) -> None:
     """Smooth steps are kept as what they are beyond the counts: noise of one byte."""
-    manifest = a_manifest(100, 100, 100, smooth=True, cap=1 << 30)
+    manifest = a_manifest(100, 100, 100, smooth=True, max_iterations=1 << 30)
     store = a_store(tmp_path / "s", manifest)
     words = values_of(manifest, 0)
     words[1] = words[0] + 3
@@ -173,7 +175,7 @@ def test_bands_of_another_job_are_damaged(tmp_path: Path) -> None:
     manifest = a_manifest()
     store = a_store(tmp_path / "s", manifest)
     words = values_of(manifest, 0)
-    strangers = [a_manifest(cap=999), a_manifest(rows=4), a_manifest(5, 9), manifest_of("smooth words")]
+    strangers = [a_manifest(max_iterations=999), a_manifest(rows=4), a_manifest(5, 9), manifest_of("smooth words")]
     strangers += [manifest_of("counts16"), manifest_of("indexed pixels")]
     for number, stranger in enumerate(strangers):
         other = a_store(tmp_path / f"other{number}", stranger)
@@ -204,16 +206,16 @@ def test_every_damage_of_a_manifest_is_refused(tmp_path: Path, form: str) -> Non
     ]
     for damage in damages:
         path.write_bytes(damage)
-        said = ""
+        reported = ""
         try:
             assert store.read_manifest() == manifest, damage
         except FileError as error:
-            said = str(error)
-        if said:
+            reported = str(error)
+        if reported:
             refused += 1
-            assert "damaged" in said
-            assert "delete" in said
-            assert "\n" not in said
+            assert "damaged" in reported
+            assert "delete" in reported
+            assert "\n" not in reported
     assert refused > 2 * len(whole)
     for number in range(len(whole) - 2):
         path.write_bytes(whole[:number])
@@ -336,7 +338,7 @@ def test_invalid_facts_with_valid_checksum(tmp_path: Path, facts: bytes) -> None
 def test_part_file_of_another_job_is_refused() -> None:
     manifest = a_manifest()
     with pytest.raises(FileError, match="differs in iterations"):
-        adopt(a_manifest(cap=77).job, manifest)
+        adopt(a_manifest(max_iterations=77).job, manifest)
     with pytest.raises(FileError, match="differs in view and planes"):
         adopt(a_manifest(6, smooth=True).job, manifest)
     auto = manifest.job.resolved("auto", "auto")
@@ -535,7 +537,7 @@ def test_endless_file_is_not_read(tmp_path: Path, name: str) -> None:
 
 
 def test_incompressible_band_is_read(tmp_path: Path) -> None:
-    manifest = a_manifest(1000, 100, 100, cap=(1 << 32) - 2)
+    manifest = a_manifest(1000, 100, 100, max_iterations=(1 << 32) - 2)
     store = a_store(tmp_path / "s", manifest)
     chance = np.random.default_rng(1)
     words = chance.integers(0, 1 << 32, manifest.shape(0), dtype=np.uint32)

@@ -116,21 +116,21 @@ def test_machines_are_named_after_files_and_told_apart() -> None:
 
 def test_a_long_case_is_shortened_in_a_remark() -> None:
     other = table(planted("x", 8.0), date="2026-02-02T00:00:00Z")
-    said = remarks(merged(a=table(planted("x"), planted("y" * 500)), b=other))
-    assert "Machine b lacks 1 of 2 cases: yyy" in said
-    assert "y" * 60 not in said
+    reported = remarks(merged(a=table(planted("x"), planted("y" * 500)), b=other))
+    assert "Machine b lacks 1 of 2 cases: yyy" in reported
+    assert "y" * 60 not in reported
 
 
 def test_unmergeable_tables_are_refused() -> None:
     stopped = table(planted("x 32²"), planted("y", extra={"rounding": "fused"}), complete=False, version="0.2")
     found = merged(a=table(planted("x"), planted("y", extra={"rounding": "separate"})), b=stopped)
     assert not found.complete
-    said = remarks(found)
-    assert "Machine b: mandelcl 0.2, 2026-01-02T03:04:05Z, mandelcl bench test; it stopped early" in said
-    assert "The versions of mandelcl differ: 0.0, 0.2." in said
-    assert "Machine a lacks 1 of 3 cases: x 32². Another --scale or --cap makes other cases" in said
-    assert "Machine b lacks 1 of 3 cases: x." in said
-    assert "The rounding differs in y: fused on b; separate on a." in said
+    reported = remarks(found)
+    assert "Machine b: mandelcl 0.2, 2026-01-02T03:04:05Z, mandelcl bench test; it stopped early" in reported
+    assert "The versions of mandelcl differ: 0.0, 0.2." in reported
+    assert "Machine a lacks 1 of 3 cases: x 32². Another --scale or --cap makes other cases" in reported
+    assert "Machine b lacks 1 of 3 cases: x." in reported
+    assert "The rounding differs in y: fused on b; separate on a." in reported
     assert found.as_dict()["notes"] == ["note", *found.remarks]
     assert "stopped early" in found.to_markdown()
     plain = remarks(merged(a=A, b=table(planted("x"), planted("y"))))

@@ -21,7 +21,7 @@ from tests import oracle
 from tests.oracle import compiled, published
 from tests.oracle.marks import INSTALL_COMPILER, needs_compiler
 
-_CAP = 300
+_ITERATIONS = 300
 _THREADS = (Threads(1), Threads(3), Threads(2, chunk=5), Threads(2, dynamic=False), Threads(3, dynamic=False, chunk=2))
 
 
@@ -36,7 +36,7 @@ def _counts(load: native.Load, job: Job) -> Words:
 
 
 def _at_least_4(number: str) -> Job:
-    job = jobs.hpc_job(7, number, "separate", _CAP)
+    job = jobs.hpc_job(7, number, "separate", _ITERATIONS)
     return replace(job, radius_squared=by_name(number).least_radius_squared())
 
 
@@ -54,7 +54,7 @@ def vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("number", ["float", "double"])
 @pytest.mark.parametrize("rounding", ["fused", "separate"])
 def test_vectors_have_the_counts_of_the_reports_order(number: str, rounding: str, vectors: bool) -> None:
-    job = jobs.hpc_job(7, number, rounding, _CAP)  # 21 × 14 pixels: the last vector is not full
+    job = jobs.hpc_job(7, number, rounding, _ITERATIONS)  # 21 × 14 pixels: the last vector is not full
     expected = compiled.counts(job, order="avx" if rounding == "fused" else "")
     for threads in _THREADS:
         for as_listed in (False, True):
@@ -112,7 +112,7 @@ def test_unwritable_picture_is_a_row_with_its_error(tmp_path: Path) -> None:
 
 @needs_compiler
 def test_cancelled_native_program_stops() -> None:
-    job = jobs.hpc_job(20, "double", cap=_CAP)
+    job = jobs.hpc_job(20, "double", max_iterations=_ITERATIONS)
     for load in (hpc_native.vectors(job, Threads(2)), hpc_native.plain(job, "norm", Threads(2))):
         counts: Words = np.zeros((job.view.height, job.view.width), np.uint32)
         load()[1](0, job.view.height, counts, ctypes.c_int(1))
@@ -123,7 +123,7 @@ def test_cancelled_native_program_stops() -> None:
 def test_missing_compiler_is_reported_in_each_row(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("CC", "/nowhere/cc")
     native.library.cache_clear()
-    rows = list(find_study(name).run(Bench([], repeat=1, scale=Fraction(1, 2048), cap=30)))
+    rows = list(find_study(name).run(Bench([], repeat=1, scale=Fraction(1, 2048), max_iterations=30)))
     native.library.cache_clear()
     assert rows
     for row in rows:

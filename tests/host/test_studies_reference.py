@@ -32,7 +32,7 @@ def test_reference_is_the_oracle(number: str, rounding: str) -> None:
 @needs_compiler
 @pytest.mark.parametrize("number", ["float", "double"])
 def test_reference_in_the_published_order(number: str) -> None:
-    job = jobs.hpc_job(24, number, cap=400)
+    job = jobs.hpc_job(24, number, max_iterations=400)
     found = reference.counts(job, _all(job), "published").reshape(job.view.height, -1)
     np.testing.assert_array_equal(found, compiled.counts(job, order="avx"))
     assert (found != oracle.counts(job)).any()

@@ -359,14 +359,14 @@ GOOD: dict[str, Any] = {"say": "trace", "process": "x", "told": 1, "said": 2, "t
     ],
 )
 def test_invalid_timeline_message_ends_the_worker(change: dict[str, Any]) -> None:
-    script = f"from tests.host.roles import say; say({GOOD | change!r})"
+    script = f"from tests.host.roles import reply; reply({GOOD | change!r})"
     messages: queue.Queue[WorkerMessage] = queue.Queue()
     with Kept() as kept:
         worker = WorkerProcess("", messages, command_line=(sys.executable, "-c", script))
         try:
-            said = messages.get(timeout=600)
+            reported = messages.get(timeout=600)
         finally:
             worker.end()
-    assert said.head is not None
-    assert str(said.head["why"]).startswith("sent nonsense: ")
+    assert reported.head is not None
+    assert str(reported.head["why"]).startswith("sent nonsense: ")
     assert not kept.spans

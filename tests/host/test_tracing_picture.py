@@ -13,7 +13,7 @@ from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.colour.tracing_picture import TracingPicture
 from mandelcl.core.block import Block
 
-CAP = 9
+ITERATIONS = 9
 MIXED = NO_COUNT
 
 
@@ -26,7 +26,7 @@ def traced(tmp_path: Path) -> TracingPicture:
     """A picture of 8 × 6 with two rectangles: one filled with the iteration limit, one that was computed."""
     picture = TracingPicture(tmp_path / "how.png", View.centred(Fraction(0), Fraction(0), Fraction(4), 8, 6))
     corners = words(0, 0, 3, 3, 4, 0, 7, 3).reshape(2, 4)
-    picture.watch(CAP, Block(0, 0, 8, 6), corners, words(MIXED, MIXED), words(CAP, MIXED))
+    picture.watch(ITERATIONS, Block(0, 0, 8, 6), corners, words(MIXED, MIXED), words(ITERATIONS, MIXED))
     return picture
 
 
@@ -66,8 +66,8 @@ def test_no_tempfile_remains(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def save(_image: Image.Image, draft: Path, **_: str) -> None:
-        draft.write_bytes(b"half")
+    def save(_image: Image.Image, tempfile: Path, **_: str) -> None:
+        tempfile.write_bytes(b"half")
         raise error
 
     monkeypatch.setattr(Image.Image, "save", save)

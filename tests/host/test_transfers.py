@@ -24,14 +24,14 @@ FUNCTIONS = {
 }
 
 
-def a_field(width: int = 200, height: int = 120, cap: int = 5000, column: int = 0, row: int = 0) -> Field:
+def a_field(width: int = 200, height: int = 120, max_iterations: int = 5000, column: int = 0, row: int = 0) -> Field:
     y, x = np.mgrid[row : row + height, column : column + width]
     depth = 30 + 900 / (1 + np.hypot(x - 90, y - 60)) + 5 * np.sin(x / 7) * np.cos(y / 9)
     counts = depth.astype(np.uint32)
-    counts[np.hypot(x - 40, y - 40) < 12] = cap
+    counts[np.hypot(x - 40, y - 40) < 12] = max_iterations
     planes: dict[str, npt.NDArray[np.generic]] = {"counts": counts, "smooth": (depth % 1).astype(np.float32)}
     view = View.centred(0, 0, 1, 200, 120).part(column, row, width, height)
-    return Field(Job(view, cap, planes=("counts", "smooth")), planes)
+    return Field(Job(view, max_iterations, planes=("counts", "smooth")), planes)
 
 
 def places(colouring: Colouring, field: Field) -> npt.NDArray[np.int64]:

@@ -62,7 +62,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Windows:
     return Windows(tmp_path, monkeypatch)
 
 
-def told() -> str:
+def reported() -> str:
     return os.environ["OCL_ICD_FILENAMES"]
 
 
@@ -71,20 +71,20 @@ def test_pip_runtimes_are_registered_with_the_loader(machine: Windows) -> None:
     library = machine.library("venv")
     found = machine.prepare()
     assert [(vendor.library, vendor.origin) for vendor in found.vendors] == [(library, "pip")]
-    assert (told(), found.notes) == (library, ())
+    assert (reported(), found.notes) == (library, ())
     assert machine.prepare().vendors == (), "the variable names it already, as for a child of this process"
-    assert told() == library
+    assert reported() == library
 
 
 def test_user_named_drivers_are_kept(machine: Windows) -> None:
     library = machine.library("venv")
     machine.patch.setenv("OCL_ICD_FILENAMES", r"C:\drivers\other64.dll")
     machine.prepare()
-    assert told() == rf"C:\drivers\other64.dll;{library}"
+    assert reported() == rf"C:\drivers\other64.dll;{library}"
     for own in (r"D:\intel\IntelOCL64.dll", r"C:\drivers\other64.dll;D:\intel\intelocl64.dll"):
         machine.patch.setenv("OCL_ICD_FILENAMES", own)
         machine.prepare()
-        assert told() == own
+        assert reported() == own
 
 
 @pytest.mark.parametrize(("value", "kind", "counts"), [(0, DWORD, True), (1, DWORD, False), (0, 1, False)])
@@ -96,7 +96,7 @@ def test_registered_runtime_is_not_added_again(machine: Windows, value: int, kin
     assert [(vendor.library, vendor.origin) for vendor in found.vendors] == [
         (registered, "system") if counts else (library, "pip")
     ]
-    assert told() == ("" if counts else library)
+    assert reported() == ("" if counts else library)
 
 
 def test_elevated_process_is_told_how_to_register_runtime(machine: Windows) -> None:
@@ -107,7 +107,7 @@ def test_elevated_process_is_told_how_to_register_runtime(machine: Windows) -> N
     (note,) = found.notes
     assert r"reg add HKLM\SOFTWARE\Khronos\OpenCL\Vendors /v " in note
     assert library in note
-    assert (found.vendors, told()) == ((), "")
+    assert (found.vendors, reported()) == ((), "")
     assert note in explain_absence(found)
 
 

@@ -20,7 +20,7 @@ from mandelcl.explore.tasks_aside import run_aside
 from mandelcl.lab.soak.process import SoakProcess
 from mandelcl.perturbation.counting import CountTask, exact_outcomes
 from mandelcl.perturbation.helper import Helper
-from mandelcl.perturbation.kept import Wanted
+from mandelcl.perturbation.kept import ReferenceKey
 from mandelcl.workers import process
 from mandelcl.workers.process import WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
@@ -71,26 +71,26 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 def crew(policy: RestartPolicy, _stop: Token) -> Lines:
-    said: Lines = []
+    reported: Lines = []
     try:
-        Crew(choices(job(), [test_crew.device("a")]), policy=policy, notice=said.append).close()
+        Crew(choices(job(), [test_crew.device("a")]), policy=policy, on_message=reported.append).close()
     except DeviceError as error:
-        said.append(str(error))
-    return said
+        reported.append(str(error))
+    return reported
 
 
 def explorer(policy: RestartPolicy, _stop: Token) -> Lines:
-    said: Lines = []
+    reported: Lines = []
 
     async def main() -> None:
         over = asyncio.Event()
 
         def refused(_slot: DeviceSlot, why: str) -> None:
-            said.append(why)
+            reported.append(why)
             over.set()
 
         task = SimpleNamespace(order=dict, next=lambda _slot: None, refused=refused)
-        slot = DeviceSlot(("0:0",), job(), lambda _say, _spec, line: said.append(line), policy)
+        slot = DeviceSlot(("0:0",), job(), lambda _say, _spec, line: reported.append(line), policy)
         slot.begin(cast(Any, task))
         while not over.is_set():
             slot.watch()
@@ -98,27 +98,27 @@ def explorer(policy: RestartPolicy, _stop: Token) -> Lines:
         slot.close()
 
     threaded(lambda: asyncio.run(main()))
-    return said
+    return reported
 
 
 def cluster_worker(_policy: RestartPolicy, _stop: Token) -> Lines:
-    said: Lines = []
-    supervisor = Supervisor(["x"], 1, "test", said.append)
+    reported: Lines = []
+    supervisor = Supervisor(["x"], 1, "test", reported.append)
     while not supervisor.given_up:
         time.sleep(0.01)
     supervisor.close()
-    return said
+    return reported
 
 
 def cluster_device(_policy: RestartPolicy, _stop: Token) -> Lines:
-    relay, said = Relay(("x",), 0), list[str]()
+    relay, reported = Relay(("x",), 0), list[str]()
     for _ in range(2):
         try:
             relay.introduce()
         except DeviceError as error:
-            said.append(str(error))
+            reported.append(str(error))
     relay.close()
-    return said
+    return reported
 
 
 def check(stop: Token) -> Callable[[], None]:
@@ -138,7 +138,7 @@ def soak(policy: RestartPolicy, stop: Token) -> Lines:
 def references(_policy: RestartPolicy, stop: Token) -> Lines:
     helper = Helper(stop)
     try:
-        wanted = Wanted(Reference(Fraction(-1), Fraction(0), Fraction(1, 7), 14, 14), 100, Fraction(4), None)
+        wanted = ReferenceKey(Reference(Fraction(-1), Fraction(0), Fraction(1, 7), 14, 14), 100, Fraction(4), None)
         helper.compute(wanted, False, stop, lambda _iterations: None)
     finally:
         helper.end()
@@ -191,7 +191,7 @@ STARTS: dict[User, int] = {
 TWO = RestartPolicy(faults_in_a_row=2)
 
 
-def told(user: User, policy: RestartPolicy) -> Lines:
+def reported(user: User, policy: RestartPolicy) -> Lines:
     try:
         return user(policy, threading.Event())
     except MandelclError as error:
@@ -204,7 +204,7 @@ def test_lost_worker_is_reported_with_its_last_output(
     user: User, fault: str, faulty: Callable[[str], None], processes: list[WorkerProcess]
 ) -> None:
     faulty(fault)
-    lines = told(user, TWO)
+    lines = reported(user, TWO)
     assert lines
     assert all(FAULTS[fault] in line for line in lines), lines
     assert all(line.isprintable() for line in lines)
@@ -229,7 +229,7 @@ def test_a_worker_that_hangs_is_ended_after_its_timeout(
 ) -> None:
     faulty(fault)
     with pytest.raises(AssertionError, match=f"{why} 1 s"):
-        raise AssertionError(told(user, RestartPolicy(start=1.0, launch=1.0, faults_in_a_row=1)))
+        raise AssertionError(reported(user, RestartPolicy(start=1.0, launch=1.0, faults_in_a_row=1)))
     assert len(processes) == 1
 
 

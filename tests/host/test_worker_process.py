@@ -40,7 +40,7 @@ class Started:
         line = (sys.executable, "-c", script) if script else ()
         self.worker = WorkerProcess(role, self.messages, reply_bytes, replies, command_line=line)
 
-    def said(self) -> WorkerMessage:
+    def reported(self) -> WorkerMessage:
         return self.messages.get(timeout=600)
 
     def __enter__(self) -> "Started":
@@ -160,27 +160,27 @@ def test_worker_reports_its_state_repeatedly() -> None:
 
 
 def test_replies_arrive_in_lent_buffers() -> None:
-    with Started("tests.host.roles:lend", 8, 2) as started:
+    with Started("tests.host.roles:acquire", 8, 2) as started:
         for _ in range(5):
-            started.worker.send({"do": "it"}, lend=True)
-            message = started.said()
+            started.worker.send({"do": "it"}, with_buffer=True)
+            message = started.reported()
             assert message.head is not None
             assert (message.head["buffer"], bytes(message.payload)) == (1, b"\7\0\0\0")
         started.worker.send({"do": "it", "buffer": None}, b"by bytes")
-        assert bytes(started.said().payload) == b"by bytes"
+        assert bytes(started.reported().payload) == b"by bytes"
 
 
 def test_returned_buffers_are_reused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here nobody answers, so that all are lent soon."""
     with Started("tests.host.roles:build", 8, 2) as started:
-        lent: list[Any] = []
-        monkeypatch.setattr(wire, "send", lambda _pipe, head, _payload: lent.append(head["buffer"]))
+        acquired: list[Any] = []
+        monkeypatch.setattr(wire, "send", lambda _pipe, head, _payload: acquired.append(head["buffer"]))
         for _ in range(3):
-            started.worker.send({}, lend=True)
+            started.worker.send({}, with_buffer=True)
         started.worker.reclaim()
         for _ in range(3):
-            started.worker.send({}, lend=True)
-    assert [set(lent[:2]), lent[2], set(lent[3:5]), lent[5]] == [{0, 1}, None] * 2
+            started.worker.send({}, with_buffer=True)
+    assert [set(acquired[:2]), acquired[2], set(acquired[3:5]), acquired[5]] == [{0, 1}, None] * 2
 
 
 def test_worker_ends_if_its_parent_is_killed_during_a_build() -> None:
@@ -283,7 +283,7 @@ def test_invalid_message_ends_a_worker_at_once(kind: str, tmp_path: Path) -> Non
         f"sys.stdout.buffer.write(open({str(junk)!r}, 'rb').read())\nsys.stdout.flush()\ntime.sleep(3600)"
     )
     with Started(script=script, reply_bytes=64) as started:
-        message = started.said()
+        message = started.reported()
         assert message.head is not None
         assert message.head["say"] == "failed"
         assert message.head["why"].startswith("sent nonsense: ")
@@ -298,10 +298,10 @@ sys.stdout.flush()
 time.sleep(3600)
 """
     with Started(script=script, reply_bytes=64, replies=1) as started:
-        started.worker.send({}, lend=True)
-        said = started.said().head
-        assert said is not None
-        assert said["why"] == "sent nonsense: there is no buffer 0 of 1099511627776 bytes"
+        started.worker.send({}, with_buffer=True)
+        reported = started.reported().head
+        assert reported is not None
+        assert reported["why"] == "sent nonsense: there is no buffer 0 of 1099511627776 bytes"
 
 
 def test_channel_ends_on_closed_pipe_and_on_invalid_message(capsys: pytest.CaptureFixture[str]) -> None:
@@ -324,8 +324,8 @@ def test_long_timeout_ends_with_its_phase(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("mandelcl.workers.channel.BEAT_S", 3600)
     theirs, ours = os.pipe()
     with os.fdopen(theirs, "rb") as incoming, os.fdopen(ours, "wb") as end:
-        said, ended = io.BytesIO(), threading.Event()
-        channel = Channel(incoming, said, ended.set)
+        reported, ended = io.BytesIO(), threading.Event()
+        channel = Channel(incoming, reported, ended.set)
         channel.note(BUILDING)
         channel.note(LAUNCHING)
         channel.note(LAUNCHING)
@@ -334,8 +334,8 @@ def test_long_timeout_ends_with_its_phase(monkeypatch: pytest.MonkeyPatch) -> No
         channel.close()
         end.close()
         assert ended.wait(600)
-    said.seek(0)
-    messages = iter(lambda: wire.receive(said, 0), None)
+    reported.seek(0)
+    messages = iter(lambda: wire.receive(reported, 0), None)
     assert [message[0]["doing"] for message in messages if message] == [LAUNCHING, BUILDING, IDLE]
 
 

@@ -31,8 +31,8 @@ def tiny_jobs(number: str, rounding: str) -> dict[str, Job]:
     far = View.upright(-large, large, large / 3, 5, 4)
     ladder = View.upright(Fraction(0), Fraction(0), Fraction(1000), 6, 6, 3, 2)
 
-    def job(view: View, cap: int, radius_squared: Fraction = Fraction(4)) -> Job:
-        return Job(view, cap, radius_squared, number=number, rounding=rounding)
+    def job(view: View, max_iterations: int, radius_squared: Fraction = Fraction(4)) -> Job:
+        return Job(view, max_iterations, radius_squared, number=number, rounding=rounding)
 
     huge = _HUGE_RADIUS_SQUARED[number]
     return {
@@ -86,8 +86,8 @@ def formula_jobs(number: str, rounding: str) -> dict[str, Job]:
     far = View.upright(-(Fraction(10) ** 9), Fraction(10) ** 9, Fraction(10) ** 9 / 3, 5, 4)
     near_root = View.upright(Fraction(1), Fraction("-1.7320508075688772"), _ULP[number], 9, 7, 4, 3)  # 1 − i√3
 
-    def job(view: View, formula: Formula, cap: int = 50, radius_squared: Fraction = Fraction(4)) -> Job:
-        return Job(view, cap, radius_squared, formula, number, rounding)
+    def job(view: View, formula: Formula, max_iterations: int = 50, radius_squared: Fraction = Fraction(4)) -> Job:
+        return Job(view, max_iterations, radius_squared, formula, number, rounding)
 
     jobs = {
         "julia, limit 1": job(wide, JULIAS["0.25"], 1),

@@ -19,7 +19,7 @@ _COLOURS = np.array(
 )  # fmt: skip
 
 
-def hybridizer_counts(size: int, cap: int) -> npt.NDArray[np.int32]:
+def hybridizer_counts(size: int, max_iterations: int) -> npt.NDArray[np.int32]:
     """Return `light` of the Hybridizer post, (size, size): the real axis along the first index, the test a step late.
 
     With `hybridizer_job`: light = minimum(counts[::-1].T + 1, cap).
@@ -30,7 +30,7 @@ def hybridizer_counts(size: int, cap: int) -> npt.NDArray[np.int32]:
     light = np.zeros(size * size, np.int32)
     pixels = np.arange(size * size)
     with np.errstate(all="ignore"):
-        for _ in range(cap):
+        for _ in range(max_iterations):
             going = xx + yy <= 4
             pixels = pixels[going]
             x, y, cx, cy = (values[going] for values in (x, y, cx, cy))
@@ -40,13 +40,13 @@ def hybridizer_counts(size: int, cap: int) -> npt.NDArray[np.int32]:
     return light.reshape(size, size)
 
 
-def hybridizer_job(size: int, cap: int) -> Job:
+def hybridizer_job(size: int, max_iterations: int) -> Job:
     """Return the job that reproduces the Hybridizer post: anchored at (−2, −2), its bottom left pixel."""
     view = View.upright(Fraction(-2), Fraction(-2), Fraction(4, size), size, size, 0, size - 1)
-    return Job(view, cap, number="float", rounding="separate")
+    return Job(view, max_iterations, number="float", rounding="separate")
 
 
-def dynamic_parallelism_counts(width: int, height: int, cap: int) -> npt.NDArray[np.int32]:
+def dynamic_parallelism_counts(width: int, height: int, max_iterations: int) -> npt.NDArray[np.int32]:
     """Return the counts, (height, width), of the dynamic-parallelism report: row 0 at the bottom, z from c, < 4.
 
     With `dynamic_parallelism_job`: counts[::-1] − 1. The report divides by the width and then multiplies by the
@@ -59,7 +59,7 @@ def dynamic_parallelism_counts(width: int, height: int, cap: int) -> npt.NDArray
     iterations = np.zeros(width * height, np.int32)
     pixels = np.arange(width * height)
     with np.errstate(all="ignore"):
-        for _ in range(cap):
+        for _ in range(max_iterations):
             going = x * x + y * y < 4
             pixels = pixels[going]
             x, y, cx, cy = (values[going] for values in (x, y, cx, cy))
@@ -68,10 +68,10 @@ def dynamic_parallelism_counts(width: int, height: int, cap: int) -> npt.NDArray
     return iterations.reshape(height, width)
 
 
-def dynamic_parallelism_job(size: int, cap: int) -> Job:
+def dynamic_parallelism_job(size: int, max_iterations: int) -> Job:
     """Return the job that reproduces that report for a square: R² just below 4, and an iteration limit one higher."""
     view = View.upright(Fraction(-3, 2), Fraction(-1), Fraction(2, size), size, size, 0, size - 1)
-    return Job(view, cap + 1, LEAST_FLOAT, number="float", rounding="separate")
+    return Job(view, max_iterations + 1, LEAST_FLOAT, number="float", rounding="separate")
 
 
 def coursework(width: int, height: int) -> bytes:

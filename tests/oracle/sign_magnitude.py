@@ -51,9 +51,9 @@ def counts(job: Job) -> Words:
     return found
 
 
-def _count(cx: int, cy: int, limit: int, cap: int) -> int:
+def _count(cx: int, cy: int, limit: int, max_iterations: int) -> int:
     n, x, y = 0, 0, 0
-    while n < cap and multiply(x, x) + multiply(y, y) <= limit:
+    while n < max_iterations and multiply(x, x) + multiply(y, y) <= limit:
         x, y = multiply(x, x) - multiply(y, y) + cx, 2 * multiply(x, y) + cy
         n += 1
     return n

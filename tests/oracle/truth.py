@@ -33,14 +33,14 @@ def _point(exact: tuple[Fraction, Fraction], bits: int) -> Point:
     return _fixed(exact[0], bits), _fixed(exact[1], bits)
 
 
-def _count(z: Point, c: Point, formula: reading.Formula, radius_squared: int, cap: int, bits: int) -> int:
+def _count(z: Point, c: Point, formula: reading.Formula, radius_squared: int, max_iterations: int, bits: int) -> int:
     x, y = z
-    for n in range(cap):
+    for n in range(max_iterations):
         xx, yy = x * x, y * y
         if xx + yy > radius_squared:
             return n
         x, y = _line(formula.line(n), (x, y), c, bits)
-    return cap
+    return max_iterations
 
 
 def _line(line: tuple[reading.Step, ...], z: Point, c: Point, bits: int) -> Point:

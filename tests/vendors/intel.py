@@ -58,10 +58,10 @@ class Intel:
                 )
             except subprocess.TimeoutExpired:
                 raise CannotBuildError(f"not built in {self.timeout:.0f} s") from None
-            said = (done.stdout + done.stderr).splitlines()
+            reported = (done.stdout + done.stderr).splitlines()
             if done.returncode:
-                errors = [line for line in said if "error" in line.lower()]
-                raise CannotBuildError((errors or said or [f"exit code {done.returncode}"])[0][:200])
+                errors = [line for line in reported if "error" in line.lower()]
+                raise CannotBuildError((errors or reported or [f"exit code {done.returncode}"])[0][:200])
             paths = sorted((folder / "shown").glob(shown), key=lambda path: path.stat().st_mtime_ns)
             return [path.read_text(encoding="utf-8", errors="replace") for path in paths]
 

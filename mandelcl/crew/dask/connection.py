@@ -216,9 +216,9 @@ class Connection:
         if status == "running" and scheduler is not None:
             self._connected = now
             try:
-                said = await asyncio.wait_for(scheduler.identity(), _ANSWER_S)
+                answer = await asyncio.wait_for(scheduler.identity(), _ANSWER_S)
                 self._answered = time.monotonic()
-                self.members.update(said["workers"])
+                self.members.update(answer["workers"])
                 return
             except (OSError, TimeoutError) as error:
                 why = printable(str(error)) or type(error).__name__

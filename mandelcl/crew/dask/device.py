@@ -12,7 +12,7 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.crew.block_worker import serve_order
-from mandelcl.crew.dask.introduction import RemoteDevice
+from mandelcl.crew.dask.handshake import RemoteDevice
 from mandelcl.engine import choose, selftest
 from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
@@ -32,7 +32,7 @@ def serve(channel: Channel) -> None:
         channel.answer(probe(device, head["question"]))
 
 
-def opened(specs: Sequence[str], turn: int) -> Device:
+def opened(specs: Sequence[str], index: int) -> Device:
     """Return the device for the worker whose turn this is, among those that SPECs name; raises DeviceError.
 
     Without a SPEC these are the GPUs or, where there is none, the fastest device.
@@ -40,7 +40,7 @@ def opened(specs: Sequence[str], turn: int) -> Device:
     named = choose.matching(specs)
     if not specs:
         named = [device for device in named if device.type == "gpu"] or [_fastest(named)]
-    device = named[turn % len(named)]
+    device = named[index % len(named)]
     number = DOUBLE if device.fp64 else FLOAT
     tested = selftest.result(device, number, number.roundings[0])
     if not tested.passed:

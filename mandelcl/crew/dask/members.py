@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mandelcl.base.text import printable
-from mandelcl.crew.dask.introduction import KEY, Introduction, RemoteDevice
+from mandelcl.crew.dask.handshake import KEY, Handshake, RemoteDevice
 from mandelcl.workers.channel import DOING, STARTING
 from mandelcl.workers.process import Activity
 from mandelcl.workers.wire import WireError
@@ -26,12 +26,12 @@ class Member:
     call: "asyncio.Task[Any] | None" = None  # what it was last told at once, which tasks come after
     _seen: object = None
 
-    def update(self, said: Mapping[str, Any]) -> None:
+    def update(self, info: Mapping[str, Any]) -> None:
         """Take note of what the scheduler says of it now; nonsense is silence."""
-        if said.get("last_seen") == self._seen:
+        if info.get("last_seen") == self._seen:
             return
-        self._seen = said.get("last_seen")
-        metrics = said.get("metrics")
+        self._seen = info.get("last_seen")
+        metrics = info.get("metrics")
         state = metrics.get(KEY) if isinstance(metrics, Mapping) else None
         if isinstance(state, Mapping):
             doing, seconds, silent = (state.get(name) for name in ("doing", "for", "silent"))
@@ -63,12 +63,12 @@ class Members:
                 del self.present[address]
         for address in [address for address in self.refused if address not in workers]:
             del self.refused[address]
-        self.others = sum(KEY not in said for said in workers.values())
-        for address, said in workers.items():
-            if KEY in said and address not in self.present and address not in self.refused:
-                self._meet(address, said)
+        self.others = sum(KEY not in info for info in workers.values())
+        for address, info in workers.items():
+            if KEY in info and address not in self.present and address not in self.refused:
+                self._meet(address, info)
             if address in self.present:
-                self.present[address].update(said)
+                self.present[address].update(info)
         self.known = True
 
     def exclude(self, member: Member) -> None:
@@ -81,18 +81,18 @@ class Members:
         """Take note that all are out of reach."""
         self.update({})
 
-    def _meet(self, address: str, said: Mapping[str, Any]) -> None:
+    def _meet(self, address: str, info: Mapping[str, Any]) -> None:
         try:
-            introduction = Introduction.parse(said[KEY])
-            why = introduction.refusal()
+            handshake = Handshake.parse(info[KEY])
+            why = handshake.refusal()
         except WireError as error:
-            introduction, why = None, f"sent nonsense: {error}"
-        name = printable(str(said.get("name", address)))
+            handshake, why = None, f"sent nonsense: {error}"
+        name = printable(str(info.get("name", address)))
         if name in self._wrong:
             why = _WRONG
-        if why is None and introduction is not None and introduction.device is not None:
+        if why is None and handshake is not None and handshake.device is not None:
             place = address.partition("://")[2]
-            device = introduction.device
+            device = handshake.device
             named = replace(device, label=f"{device.label} at {place}")
             self.present[address] = Member(address, name, named)
         else:

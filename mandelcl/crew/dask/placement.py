@@ -11,7 +11,7 @@ from mandelcl.base.text import printable
 from mandelcl.core.job import Job
 from mandelcl.crew.dask import tasks
 from mandelcl.crew.dask.connection import Connection
-from mandelcl.crew.dask.introduction import RemoteDevice
+from mandelcl.crew.dask.handshake import RemoteDevice
 from mandelcl.crew.dask.members import Member
 from mandelcl.engine import choose
 from mandelcl.engine.resolve import resolve
@@ -104,11 +104,11 @@ class Placement:
             return Variant(1, 1, 1, 1, 1, 1, 1), SelfTestResult(False, reason, False, 0.0, 0)
 
 
-def parsed(said: Any) -> Tested:
+def parsed(answer: Any) -> Tested:
     """Return what a worker says of a job; raises WireError if it makes no sense."""
     try:
-        variant = Variant.from_json(_json(said["variant"]))
-        tested = SelfTestResult(**said["tested"])
+        variant = Variant.from_json(_json(answer["variant"]))
+        tested = SelfTestResult(**answer["tested"])
         kinds = [type(getattr(tested, name)) for name in ("passed", "reason", "denormals", "loop_limit", "speed")]
         if type(tested.speed) is int:
             tested = replace(tested, speed=float(tested.speed))

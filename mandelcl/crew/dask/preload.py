@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mandelcl.base.errors import MandelclError
 from mandelcl.crew.dask import tasks
-from mandelcl.crew.dask.introduction import Introduction, RemoteDevice
+from mandelcl.crew.dask.handshake import Handshake, RemoteDevice
 from mandelcl.crew.dask.relay import Relay
 from mandelcl.crew.dask.tasks import take_part
 
@@ -25,14 +25,14 @@ _relays: list[Relay] = []
 async def dask_setup(worker: "Worker") -> None:
     """Open and test the device before the worker registers."""
     specs = tuple(spec.strip() for spec in os.environ.get("MANDELCL_DEVICE", "").split(",") if spec.strip())
-    relay = Relay(specs, turn_of(str(worker.name)))
+    relay = Relay(specs, index_of(str(worker.name)))
     _relays.append(relay)
     try:
-        said = await asyncio.to_thread(relay.introduce)
-        introduction = Introduction.here(RemoteDevice.parse(said))
+        answer = await asyncio.to_thread(relay.introduce)
+        handshake = Handshake.here(RemoteDevice.parse(answer))
     except MandelclError as error:
-        introduction = Introduction.here(None, str(error))
-    take_part(worker, relay, introduction)
+        handshake = Handshake.here(None, str(error))
+    take_part(worker, relay, handshake)
 
 
 async def dask_teardown(_worker: "Worker") -> None:
@@ -42,7 +42,7 @@ async def dask_teardown(_worker: "Worker") -> None:
         await asyncio.to_thread(relay.close)
 
 
-def turn_of(name: str) -> int:
+def index_of(name: str) -> int:
     """Return the number at the end of a worker's name; 0 where there is none."""
     found = re.search(r"([0-9]{1,6})$", name)
     return int(found[1]) if found else 0

@@ -32,10 +32,10 @@ _DROPPED: Answer = ({"say": "dropped"}, _NOTHING)
 
 
 class Relay:
-    """The process for a device: the one for worker number `turn` of those that SPECs name."""
+    """The process for a device: the one for worker number `index` of those that SPECs name."""
 
-    def __init__(self, devices: tuple[str, ...], turn: int) -> None:
-        self._opening = {"do": "open", "devices": list(devices), "turn": turn}
+    def __init__(self, devices: tuple[str, ...], index: int) -> None:
+        self._opening = {"do": "open", "devices": list(devices), "turn": index}
         self._entry = threading.Lock()  # held while a job is taken up
         self._changed = threading.Condition()
         self._slot = SupervisedWorker(self._start_process, RestartPolicy(), background=True)
@@ -109,7 +109,7 @@ class Relay:
                 if self._slot.worker is None or self._order != order:
                     return _DROPPED
                 found = self._blocks.setdefault((self._assignment, *head["block"]), Future())
-                self._slot.worker.send(head, indices, lend=not head["urgent"])
+                self._slot.worker.send(head, indices, with_buffer=not head["urgent"])
         return found.result()
 
     def drop(self, session: str) -> None:
@@ -220,14 +220,14 @@ class Relay:
 
     def _hear(self, head: dict[str, Any], payload: bytearray | memoryview) -> None:
         """Hand a message to whoever waits for it; what nobody waits for belongs to something dropped."""
-        say = head.get("say")
-        if say == "answer" and not self._answer.done():
+        kind = head.get("say")
+        if kind == "answer" and not self._answer.done():
             self._answer.set_result((head, _NOTHING))
-        elif say == "ready" and head.get("assignment") == self._assignment and not self._ready.done():
+        elif kind == "ready" and head.get("assignment") == self._assignment and not self._ready.done():
             if self._slot.worker is not None:
                 self._slot.worker.reclaim()
             self._ready.set_result((head, _NOTHING))
-        elif say == "done" and isinstance(head.get("block"), list):
+        elif kind == "done" and isinstance(head.get("block"), list):
             waiting = self._blocks.pop((int(head.get("assignment", 0)), *head["block"]), None)
             if waiting is not None:
                 waiting.set_result((head, np.frombuffer(payload, np.uint8)))

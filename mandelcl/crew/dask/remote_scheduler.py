@@ -64,14 +64,14 @@ async def _require_scheduler(address: str, limit: float) -> None:
         async with asyncio.timeout(limit + _GRACE_S):  # by then Dask has said why
             comm = await connect(address, timeout=limit, **settings)
             try:
-                said = await send_recv(comm, op="identity", reply=True)
+                identity = await send_recv(comm, op="identity", reply=True)
             finally:
                 comm.abort()
     except (OSError, TimeoutError):
         raise
     except Exception as error:  # MemoryError, too: of a message whose head says that it is very long
         raise DeviceError(_STRANGER) from error
-    kind = said.get("type") if isinstance(said, dict) else None
+    kind = identity.get("type") if isinstance(identity, dict) else None
     if kind != "Scheduler":
         raise DeviceError("a Dask worker answers there" if kind == "Worker" else _STRANGER)
 

@@ -41,7 +41,7 @@ class RemoteWorker:
         """Return how many seconds ago that was: what others kept the device's process from is left out by its side."""
         return time.monotonic() - moment
 
-    def send(self, head: Mapping[str, Any], payload: Any = b"", lend: bool = False) -> None:  # noqa: ARG002 - lend
+    def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:  # noqa: ARG002
         """Have the worker do what a message to a worker of a crew says."""
         if head["do"] == "block":
             priority = _URGENT if head["urgent"] else _USUAL

@@ -24,9 +24,9 @@ _TICK_S = 0.2
 class _Place(SupervisedWorker):
     """A Dask worker to be: its turn among the devices, and its device's name once that is known."""
 
-    def __init__(self, turn: int, start_worker: Callable[[int], Worker]) -> None:
-        super().__init__(partial(start_worker, turn), _POLICY)
-        self.turn, self.device = turn, ""
+    def __init__(self, index: int, start_worker: Callable[[int], Worker]) -> None:
+        super().__init__(partial(start_worker, index), _POLICY)
+        self.index, self.device = index, ""
 
     @property
     def given_up(self) -> bool:
@@ -37,19 +37,19 @@ class _Place(SupervisedWorker):
 class Supervisor:
     """`count` Dask workers for the devices that SPECs name, which take them in turn.
 
-    `say` is called with lines on what becomes of them, from a thread. A worker that has never had a device is not
-    started again. Raises DeviceError where the system starts no process.
+    A thread calls `on_message` with lines about their state. A worker that has never had a device is not started again.
+    Raises DeviceError if the system cannot start a process.
     """
 
-    def __init__(self, devices: Sequence[str], count: int, name: str, say: Callable[[str], None]) -> None:
+    def __init__(self, devices: Sequence[str], count: int, name: str, on_message: Callable[[str], None]) -> None:
         self.trouble: list[str] = []
-        self._devices, self._name, self._say = list(devices), name, say
+        self._devices, self._name, self._on_message = list(devices), name, on_message
         self._messages: queue.Queue[WorkerMessage] = queue.Queue()
         self._scheduler: dict[str, Any] | None = None
         self._folder = temporary_folder("mandelcl-cluster-")  # which also goes where the process has to end at once
         self._closing = threading.Event()
         self._changed = threading.Condition()
-        self._places = [_Place(turn, self._start_worker) for turn in range(count)]
+        self._places = [_Place(index, self._start_worker) for index in range(count)]
         try:
             for place in self._places:
                 place.start()
@@ -90,14 +90,14 @@ class Supervisor:
             place.end()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _start_worker(self, turn: int) -> Worker:
+    def _start_worker(self, index: int) -> Worker:
         worker = WorkerProcess(ROLE, self._messages)
-        worker.send({"do": "work", "devices": self._devices, "turn": turn})
+        worker.send({"do": "work", "devices": self._devices, "turn": index})
         return worker
 
     def _send(self, place: _Place) -> None:
         if self._scheduler is not None and place.worker is not None:
-            name = f"{self._name}-{place.turn}"
+            name = f"{self._name}-{place.index}"
             place.worker.send({**self._scheduler, "name": name, "folder": str(self._folder)})
 
     def _watch(self) -> None:
@@ -124,7 +124,7 @@ class Supervisor:
         if loss is not None:
             self._lost(place, loss)
         elif isinstance(answer, dict) and "registered" in answer:
-            self._say(f"{place.device}: registered as {printable(str(answer['registered']))}")
+            self._on_message(f"{place.device}: registered as {printable(str(answer['registered']))}")
         elif isinstance(answer, dict) and isinstance(answer.get("device"), dict):
             place.device = printable(str(answer["device"].get("label")))
             self._send(place)
@@ -132,9 +132,9 @@ class Supervisor:
     def _lost(self, place: _Place, why: str) -> None:
         """Report that a worker has ended: it is started again after a pause, unless it never had a device."""
         again = place.failed()
-        what = place.device or f"worker {place.turn}"
+        what = place.device or f"worker {place.index}"
         self.trouble.append(f"{what}: {why}")
-        self._say(f"{what}: {why}; {'started again' if again else 'given up'}")
+        self._on_message(f"{what}: {why}; {'started again' if again else 'given up'}")
 
 
 def own_name() -> str:

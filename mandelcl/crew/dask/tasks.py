@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.crew.dask.introduction import KEY, Introduction
+from mandelcl.crew.dask.handshake import KEY, Handshake
 from mandelcl.crew.dask.relay import Answer, Order, Relay
 
 if TYPE_CHECKING:
@@ -61,18 +61,18 @@ def knock() -> np.uint8:
     return np.uint8(0)
 
 
-def said_at_start(introduction: Introduction) -> dict[str, Any]:
+def reported_at_start(handshake: Handshake) -> dict[str, Any]:
     """Return the `startup_information` of a worker."""
-    return {KEY: lambda _worker: introduction.as_dict()}
+    return {KEY: lambda _worker: handshake.as_dict()}
 
 
-def said_ever_after(relay: Relay) -> dict[str, Any]:
+def reported_later(relay: Relay) -> dict[str, Any]:
     """Return the `metrics` of a worker, which its heartbeats carry."""
     return {KEY: lambda _worker: relay.state()}
 
 
-def take_part(worker: "Worker", relay: Relay, introduction: Introduction) -> None:
+def take_part(worker: "Worker", relay: Relay, handshake: Handshake) -> None:
     """Make a worker that has not registered yet one with a device."""
-    worker.startup_information.update(said_at_start(introduction))
-    worker.metrics.update(said_ever_after(relay))
+    worker.startup_information.update(reported_at_start(handshake))
+    worker.metrics.update(reported_later(relay))
     serve_by(relay)

@@ -11,7 +11,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.dask.connection import Connection
-from mandelcl.crew.dask.introduction import RemoteDevice
+from mandelcl.crew.dask.handshake import RemoteDevice
 from mandelcl.crew.dask.placement import Placement
 from mandelcl.crew.dask.worker_pool import ClusterPool
 from mandelcl.engine.computing.settings import Settings
@@ -29,7 +29,7 @@ def cluster_work(
     connection: Connection,
     job: Job,
     settings: Settings,
-    notice: Callable[[str], None],
+    on_message: Callable[[str], None],
     wait: Callable[[Job], None] = lambda _job: None,
     policy: RestartPolicy | None = None,
 ) -> Crew:
@@ -39,10 +39,10 @@ def cluster_work(
     """
     parts, notes = Placement(connection, settings.self_test).resolved(job)
     for note in notes:
-        notice(note)
+        on_message(note)
     wait(parts[0].job)
-    roster = ClusterPool(connection, parts, settings, notice, policy or RestartPolicy())
-    return Crew(parts, settings, notice=notice, roster=roster, repeats=REPEATED)
+    pool = ClusterPool(connection, parts, settings, on_message, policy or RestartPolicy())
+    return Crew(parts, settings, on_message=on_message, pool=pool, repeats=REPEATED)
 
 
 def taken_over(crew: Crew, job: Job, wait: Callable[[Job], None]) -> bool:
@@ -73,7 +73,7 @@ class ClusterSurvey:
 
     def proved(self, job: Job) -> Proofs:
         """Return that no pixel is proved inside, but where the reference says so of all."""
-        return np.full((job.view.height, job.view.width), method_of(job).stays(job))
+        return np.full((job.view.height, job.view.width), method_of(job).all_inside(job))
 
     def period(self, job: Job) -> int:
         """Return the period of the job's reference, if it has one within the limit; else 0."""

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mandelcl.crew.dask import tasks
-from mandelcl.crew.dask.introduction import Introduction, RemoteDevice
+from mandelcl.crew.dask.handshake import Handshake, RemoteDevice
 from mandelcl.crew.dask.relay import THREADS, Relay
-from mandelcl.crew.dask.tasks import said_at_start, said_ever_after
+from mandelcl.crew.dask.tasks import reported_at_start, reported_later
 from mandelcl.workers.channel import IDLE, Channel
 
 RESOURCE = "mandelcl"  # of which a worker has as many as it takes blocks
@@ -24,24 +24,24 @@ def serve(channel: Channel) -> None:
     relay.start()
     import distributed  # noqa: F401 - it takes a second, while the device is opened
 
-    introduction = Introduction.here(RemoteDevice.parse(relay.introduce()))
+    handshake = Handshake.here(RemoteDevice.parse(relay.introduce()))
     tasks.serve_by(relay)
-    channel.answer(introduction.as_dict())
+    channel.answer(handshake.as_dict())
     order, _ = channel.receive()
     try:
-        asyncio.run(_work(channel, relay, introduction, order))
+        asyncio.run(_work(channel, relay, handshake, order))
     finally:
         tasks.serve_by(None)
         relay.close()
 
 
-async def _work(channel: Channel, relay: Relay, introduction: Introduction, order: Mapping[str, Any]) -> None:
+async def _work(channel: Channel, relay: Relay, handshake: Handshake, order: Mapping[str, Any]) -> None:
     import dask
     from distributed import Worker
 
     dask.config.set({"distributed.worker.http.routes": []})  # the server that has them is always started
-    assert introduction.device is not None
-    kind = introduction.device.type
+    assert handshake.device is not None
+    kind = handshake.device.type
     worker = Worker(
         order["scheduler"],
         name=order["name"],
@@ -52,8 +52,8 @@ async def _work(channel: Channel, relay: Relay, introduction: Introduction, orde
         resources={RESOURCE: THREADS, f"{RESOURCE}-{kind}": THREADS},
         dashboard=False,
         death_timeout=order["patience"],
-        startup_information=said_at_start(introduction),
-        metrics=said_ever_after(relay),
+        startup_information=reported_at_start(handshake),
+        metrics=reported_later(relay),
     )
     async with worker:
         channel.note(IDLE)

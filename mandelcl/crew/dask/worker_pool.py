@@ -11,7 +11,7 @@ from mandelcl.base.text import printable
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
 from mandelcl.crew.dask.connection import Connection
-from mandelcl.crew.dask.introduction import RemoteDevice
+from mandelcl.crew.dask.handshake import RemoteDevice
 from mandelcl.crew.dask.members import Member
 from mandelcl.crew.dask.placement import Placement, RemotePart
 from mandelcl.crew.dask.remote_worker import RemoteWorker
@@ -36,18 +36,18 @@ class ClusterPool(WorkerPool):
         connection: Connection,
         parts: Sequence[RemotePart],
         settings: Settings,
-        notice: Callable[[str], None],
+        on_message: Callable[[str], None],
         policy: RestartPolicy,
     ) -> None:
         self._connection = connection
         self._placement = Placement(connection, settings.self_test)
         self._probes: dict[Member, Future[RemotePart | str]] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._former: dict[str, RemoteDevice] = {}  # by the names of workers that have left
         self._job: Job = parts[0].job
         self._pixels = 1
         self._alone_since: float | None = None
-        super().__init__(parts, settings, policy, notice, self._start_remote, ELSEWHERE)
+        super().__init__(parts, settings, policy, on_message, self._start_remote, ELSEWHERE)
 
     def _start_remote(self, part: DevicePart, messages: "queue.Queue[WorkerMessage]") -> Worker:
         return RemoteWorker(self._connection, cast(RemotePart, part).member, messages)
@@ -79,7 +79,7 @@ class ClusterPool(WorkerPool):
         self._alone_since = self._alone_since or now
         self._connection.require(self._alone_since)
 
-    def cast(self, job: Job) -> tuple[Sequence[DevicePart], list[str]]:
+    def assign_parts(self, job: Job) -> tuple[Sequence[DevicePart], list[str]]:
         """Return the parts that the workers which are there have in another job, and notes on those left out of it."""
         members = [self._member(slot) for slot in self if not slot.retired and not self._member(slot).gone]
         parts, notes = self._placement.resolved(job, members)
@@ -146,7 +146,7 @@ class ClusterPool(WorkerPool):
     def _meet(self) -> None:
         """Ask those who have come whether they can do the job, and slot those who can."""
         for line in self._connection.members.refused.values():
-            self._tell(f"left out: {line}")
+            self._report_once(f"left out: {line}")
         seated = {self._member(slot) for slot in self}
         for member in list(self._connection.members.present.values()):
             if member not in seated and member not in self._probes:
@@ -157,7 +157,7 @@ class ClusterPool(WorkerPool):
                 continue
             part = probe.result()
             if isinstance(part, str):
-                self._tell(f"left out: {part}")
+                self._report_once(f"left out: {part}")
             elif part.job == self._job:
                 self._take_slot(part).start()
 
@@ -166,8 +166,8 @@ class ClusterPool(WorkerPool):
         slot.assign(self._assignment, self._job, self.block_limit(self._job, self._pixels))
         return slot
 
-    def _tell(self, line: str) -> None:
+    def _report_once(self, line: str) -> None:
         line = printable(line, LONGEST_LINE)
-        if line not in self._told:
-            self._told.add(line)
-            self._notice(line)
+        if line not in self._reported:
+            self._reported.add(line)
+            self._on_message(line)

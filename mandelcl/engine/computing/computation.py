@@ -90,15 +90,15 @@ class Computation(BlockLoop):
 
         def host(block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
             placed = place(block, shape, dtype)
-            return self.lend(shape, dtype) if placed is None else placed
+            return self.acquire(shape, dtype) if placed is None else placed
 
         output_plan = OutputPlan(host, form=self._form)
         for block, values in self.run_blocks(self.queue(bands, room), cancel=cancel, output_plan=output_plan):
             yield Finished(block, values)
 
-    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    def acquire(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
-        return self._host_pool.lend(shape, dtype)
+        return self._host_pool.acquire(shape, dtype)
 
     def set_output(self, make: MakeOutput) -> bool:
         """Have the next blocks of `run` yielded in the form that `make` returns for the device; return whether so.

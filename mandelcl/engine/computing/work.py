@@ -81,7 +81,7 @@ class Work(Protocol):
         The block of a part has one row, and its columns are places in the list.
         """
 
-    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    def acquire(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
 
     def set_output(self, make: MakeOutput) -> bool:
@@ -134,9 +134,9 @@ class WorkStage:
         """Yield the results of the pixels of a list, as the work computes them."""
         return self._work.run_listed(pixels, cancel)
 
-    def lend(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    def acquire(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory, as the work lends it."""
-        return self._work.lend(shape, dtype)
+        return self._work.acquire(shape, dtype)
 
     def set_output(self, make: MakeOutput) -> bool:  # noqa: ARG002 - as Work has it
         """Return False."""

@@ -76,16 +76,16 @@ def run(
     traced while the results of one before are copied.
     """
     device_pool = device_pool or DevicePool()
-    plan_ahead = plan or border_in_flight.default_plan(program)
-    ahead = deque[EnqueuedBlock]()
+    plan_in_flight = plan or border_in_flight.default_plan(program)
+    enqueued = deque[EnqueuedBlock]()
     ready = time.perf_counter()
     with Copies(program, log, device_pool, output_plan) as copies:
         while True:
-            block = blocks.take(wait=not (copies or ahead))
-            if block is None and not ahead:
+            block = blocks.take(wait=not (copies or enqueued))
+            if block is None and not enqueued:
                 if not copies:
                     return
-                yield copies.arrived()
+                yield copies.pop_finished()
                 continue
             if block is not None and min(block.width, block.height) < LEAST_SIDE:
                 alone = BlockQueue.of([block])
@@ -95,19 +95,19 @@ def run(
                 continue
             if block is not None:
                 memory = copies.memory(block, 1)
-                if watch is None and plan_ahead and border_in_flight.suits(program, block, pace, plan_ahead):
-                    ahead.append(EnqueuedBlock(program, memory, block, plan_ahead))
+                if watch is None and plan_in_flight and border_in_flight.suits(program, block, pace, plan_in_flight):
+                    enqueued.append(EnqueuedBlock(program, memory, block, plan_in_flight))
                 else:
                     tracer = Tracer(program, memory, pace, log, plan, cancel)
                     log.pixels_filled += tracer.trace(block, watch)
                     copies.start(block, memory)
-            if ahead and (block is None or len(ahead) > 1):
-                first = ahead.popleft()
+            if enqueued and (block is None or len(enqueued) > 1):
+                first = enqueued.popleft()
                 ready = first.finish(log, ready)
                 stop_if(cancel)
                 copies.start(first.block, first.memory, first.computed)
             if len(copies) > 1:
-                yield copies.arrived()
+                yield copies.pop_finished()
 
 
 def default_plan(program: Program) -> DivisionPlan:
@@ -115,7 +115,7 @@ def default_plan(program: Program) -> DivisionPlan:
     job = program.job
     trust, below = "nothing" if job.strict else "outside", connected_below(job)
     if program.device.type == "gpu":
-        smallest = next(side for cap, side in _GPU_SMALLEST if job.iterations < cap)
+        smallest = next(side for max_iterations, side in _GPU_SMALLEST if job.iterations < max_iterations)
         return DivisionPlan(first=64, split=4, smallest=smallest, trust=trust, below=below)
     return DivisionPlan(smallest=4, early=256, trust=trust, below=below)
 
@@ -171,7 +171,7 @@ class Tracer:
         answers, read = self._rectangles.answers(stats.rectangles)
         self._rectangles.fill(level, stats.rectangles)
         self._device.wait(read)
-        self._settle(stats)
+        self._finish_level(stats)
         if watch:
             watch(block, *self._rectangles.made(stats.rectangles), answers)
         mixed = np.flatnonzero(answers == NO_COUNT).astype(np.uint32)
@@ -187,10 +187,13 @@ class Tracer:
             self._rectangles.select(numbers)
             self._rectangles.descend()
             self._orbits(block, level, stats, inside=True)
-            self._settle(stats)
+            self._finish_level(stats)
 
     def _orbits(self, block: Block, level: DivisionLevel, stats: LevelStats, inside: bool) -> None:
-        """Launch a level's slots and continue their survivors; the launches that reach the cap may still run."""
+        """Launch a level's slots and continue their survivors.
+
+        Launches that reach the iteration limit may still run when it returns.
+        """
         program, pace, total = self.program, self._pace, stats.slots
         early = -(-self.plan.early // program.variant.stride) or program.strides
         most = min(program.most_strides, program.strides if 4 * early > program.strides else early)
@@ -206,12 +209,12 @@ class Tracer:
             first += size
 
     def _follow(self, block: Block, launch: RunningLaunch, stats: LevelStats) -> None:
-        """Wait for a launch and continue its survivors; one that reaches the cap is left running."""
+        """Wait for a launch and continue its survivors; one that reaches the iteration limit is left running."""
         program, done = self.program, 0
         self._pending.append(launch)
         while done + launch.strides < program.strides:
             launch.wait(self._device)
-            seconds = self._settle(stats)
+            seconds = self._finish_level(stats)
             done += launch.strides
             if not launch.survivors:
                 return
@@ -219,7 +222,7 @@ class Tracer:
             launch = program.launch_survivors(self.memory, block, launch.survivors, done, strides)
             self._pending.append(launch)
 
-    def _settle(self, stats: LevelStats) -> float:
+    def _finish_level(self, stats: LevelStats) -> float:
         """Note the times of launches that have ended; return the last one's."""
         seconds = 0.0
         for launch in self._pending:

@@ -34,7 +34,7 @@ def default_plan(program: Program) -> DivisionPlan | None:
 
 
 def suits(program: Program, block: Block, pace: Pace, plan: DivisionPlan) -> bool:
-    """Return whether each launch of a block may be as large as it can get and run to the cap within its budget."""
+    """Return whether each launch of a block may have full size and run to the iteration limit within its budget."""
     if plan.early or program.most_strides < program.strides or block.pixels > _MOST_PIXELS:
         return False
     for level, divided in _worst(block, plan):

@@ -60,7 +60,7 @@ class Copies:
         if host is not None and program.device.shares_memory:
             shape = memory.words, block.height, block.width
             array = host(block, shape, np.dtype(np.uint32))
-            self._made_in_place += memory.make_in(array, program.execution.guarded)
+            self._made_in_place += memory.use_host_array(array, program.execution.guarded)
         return memory
 
     def __enter__(self) -> Self:
@@ -92,7 +92,7 @@ class Copies:
             copy.computed = number, self._program.device.fetch(computed, number)
         self._flying.append(copy)
 
-    def arrived(self) -> tuple[Block, Delivered]:
+    def pop_finished(self) -> tuple[Block, Delivered]:
         """Return the block whose copy was started first, with its results, once the copy has ended."""
         copy = self._flying.popleft()
         if copy.event is not None:
@@ -107,7 +107,7 @@ class Copies:
             self._program.device.wait(event)
             self._log.pixels_filled += copy.block.pixels - int(number[0])
         if copy.memory.made_in_place:
-            copy.memory.make_here()
+            copy.memory.use_own_buffer()
             self._made_in_place -= 1
         self._device_pool.give(copy.memory)
         return copy.block, copy.results

@@ -55,7 +55,7 @@ def run(
             if not flying and not copies:
                 break
             if not flying:
-                yield copies.arrived()
+                yield copies.pop_finished()
                 continue
             current = flying.popleft()
             current.launch.wait(program.device)
@@ -70,7 +70,7 @@ def run(
                 continue
             copies.start(current.block, current.memory)
             if len(copies) > 1:
-                yield copies.arrived()
+                yield copies.pop_finished()
 
 
 def _start(program: Program, block: Block, copies: Copies, pace: Pace) -> _Run:

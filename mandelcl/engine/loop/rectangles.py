@@ -107,7 +107,7 @@ class Rectangles:
         values = {
             "view_words": program.view_words,
             "offset": program.offset(self._block),
-            "cap": program.job.iterations,
+            "max_iterations": program.job.iterations,
         }
         values |= {"bound_words": self._bounds, "limit": self._steps, "components": self._components}
         values |= {"inside_only": self._inside_only, "parents": self._older, "ids": self._numbers.buffer}
@@ -136,7 +136,7 @@ class Rectangles:
             "outer": level.outer,
             "last": level.last,
             "origin": self._origin,
-            "cap": self._program.job.iterations,
+            "max_iterations": self._program.job.iterations,
         }
         values |= {"trust_outside": outside, "trust_inside": inside, "connected": self._connected}
         values |= {"counts": self._memory.results}

@@ -19,12 +19,12 @@ class DivisionPlan:
     The longer side of a block is cut into `first` parts; a mixed rectangle is cut into `split` × `split`, as long as
     the parts' sides have at least `smallest` pixels and there are fewer than `depth` levels. The first launch of fresh
     orbits runs about `early` iterations, so that the orbits that do not escape early can be packed closely; with 0
-    all run to the cap at once.
+    all run to the iteration limit at once.
 
     A rectangle is filled if its count is proved, with at most `steps` iterations; 0 tries no proof. Otherwise a border
-    of one count is trusted: any (`all`), one below the cap (`outside`) or none (`nothing`). With `outside`, rectangles
-    within a component of the set are filled too, if its centre and size can be computed. Of counts below the cap only
-    those less than `below` are trusted.
+    of one count is trusted: any (`all`), one below the iteration limit (`outside`) or none (`nothing`). With `outside`,
+    rectangles within a component of the set are filled too, if its centre and size can be computed. Of counts below the
+    iteration limit only those less than `below` are trusted.
     """
 
     first: int = 32

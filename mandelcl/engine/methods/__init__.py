@@ -40,7 +40,7 @@ class Method:
 
     `doubts(job)` returns lines for the user about counts that may be wrong, as far as they are known after `prepare`.
 
-    `stays(job)` says whether all pixels of a resolved job are known never to escape, so that no orbit is iterated.
+    `all_inside(job)` says whether all pixels of a resolved job are known never to escape, so that no orbit is iterated.
 
     A loop `by_turns` runs each orbit to its own end, by turns of unequal length, each with at most `turn_loops(job)`
     iterations of loops; others run all orbits for as many strides of iterations. `cost(job)` is how many iterations a
@@ -60,7 +60,7 @@ class Method:
     prepare: Callable[[Job, Callable[[int], None], Token], None] = lambda _job, _progress, _cancel: None
     start_words: Callable[[Job], Sequence[int]] | None = None
     doubts: Callable[[Job], tuple[str, ...]] = lambda _job: ()
-    stays: Callable[[Job], bool] = lambda _job: False
+    all_inside: Callable[[Job], bool] = lambda _job: False
     by_turns: bool = False
     turn_loops: Callable[[Job], int] = lambda _job: 1
     cost: Callable[[Job], int] = lambda job: job.iterations
@@ -91,7 +91,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             prepare=perturbation.prepare,
             start_words=perturbation.start_words,
             doubts=perturbation.doubts,
-            stays=perturbation.stays,
+            all_inside=perturbation.all_inside,
             by_turns=True,
             turn_loops=lambda _job: perturbation.TURN_LOOPS,
             cost=perturbation.cost,

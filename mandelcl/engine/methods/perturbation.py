@@ -71,11 +71,11 @@ def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
 
 def words(job: Job) -> Words:
     """Return what the kernels of a resolved job read of its reference."""
-    from mandelcl.perturbation.reference_jobs import beside, taken
+    from mandelcl.perturbation.reference_jobs import pop_packed, reference_and_table
 
     wanted = reference_of(job), job.iterations, job.radius_squared, _unit_bits(job)
-    words: Words | None = taken(*wanted, _packing(job))
-    return _packed(job, *beside(*wanted)) if words is None else words
+    words: Words | None = pop_packed(*wanted, _packing(job))
+    return _packed(job, *reference_and_table(*wanted)) if words is None else words
 
 
 def _packing(job: Job) -> Hashable:
@@ -89,12 +89,14 @@ def _packed(job: Job, orbit: "Orbit", table: "Table") -> Words:
     return packed(orbit, table, Packing(reference_of(job), scale(job), job.number, point_error(job, orbit.length)))
 
 
-def stays(job: Job) -> bool:
+def all_inside(job: Job) -> bool:
     """Return whether all pixels of a resolved job are known never to escape."""
     from mandelcl.perturbation.orbit import INSIDE
-    from mandelcl.perturbation.reference_jobs import beside
+    from mandelcl.perturbation.reference_jobs import reference_and_table
 
-    return beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))[0].ended == INSIDE
+    return (
+        reference_and_table(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))[0].ended == INSIDE
+    )
 
 
 def doubts(job: Job) -> tuple[str, ...]:
@@ -103,12 +105,12 @@ def doubts(job: Job) -> tuple[str, ...]:
     Where a view's orbits pass R almost together, |z|² is off by more than they differ, or they pass in the midst of a
     long step, which is tested where it ends. Where |c| is R itself, resolving the job has warned of that.
     """
-    from mandelcl.perturbation.reference_jobs import beside
+    from mandelcl.perturbation.reference_jobs import reference_and_table
 
     if CERTIFIED.name in job.planes:
         return ()
     reference, square = reference_of(job), float(job.radius_squared)
-    orbit, _ = beside(reference, job.iterations, job.radius_squared, _unit_bits(job))
+    orbit, _ = reference_and_table(reference, job.iterations, job.radius_squared, _unit_bits(job))
     unsure = square / (1 << (IEEE_FORMATS[job.number].precision - 2))
     close = max(8 * square / (1 << reference.step_bits), _UNSURE_SHARE * unsure)
     if not orbit.passes(square, unsure, reference.radius, close):
@@ -159,9 +161,9 @@ def host_work(job: Job) -> int:
 def period(job: Job) -> int:
     """Return the period of the region about a settled job's reference, if it has one within the limit; else 0."""
     from mandelcl.perturbation.orbit import PERIOD
-    from mandelcl.perturbation.reference_jobs import beside
+    from mandelcl.perturbation.reference_jobs import reference_and_table
 
-    orbit, _ = beside(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
+    orbit, _ = reference_and_table(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
     return orbit.length if orbit.ended == PERIOD else 0
 
 
@@ -196,11 +198,11 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
 
 def replay(job: Job) -> "Replay":
     """Return what follows orbits of a resolved job on the host."""
-    from mandelcl.perturbation.reference_jobs import beside
+    from mandelcl.perturbation.reference_jobs import reference_and_table
     from mandelcl.perturbation.replay import Replay
 
     reference = reference_of(job)
-    orbit, table = beside(reference, job.iterations, job.radius_squared, _unit_bits(job))
+    orbit, table = reference_and_table(reference, job.iterations, job.radius_squared, _unit_bits(job))
     radius_squared = float(_arithmetic(job).encode(job.radius_squared))
     return Replay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
 

@@ -30,13 +30,13 @@ class CommLine:
 
     def __init__(self, page: str, post: Post) -> None:
         self._page, self._post = page, post
-        self._said: asyncio.Queue[str | bytes | None] = asyncio.Queue()
+        self._outgoing: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         self._under_way, self._gone = 0, False
         self._room = asyncio.Event()
 
     def hear(self, message: str | bytes) -> None:
         """Take a message from the page."""
-        self._said.put_nowait(message)
+        self._outgoing.put_nowait(message)
 
     def taken(self, size: int) -> None:
         """Note that the page has acknowledged this many more bytes."""
@@ -46,12 +46,12 @@ class CommLine:
     def leave(self) -> None:
         """Note that the page is gone."""
         self._gone = True
-        self._said.put_nowait(None)
+        self._outgoing.put_nowait(None)
         self._room.set()
 
     async def heard(self) -> AsyncIterator[str | bytes]:
         """Yield the page's messages until it is gone."""
-        while (message := await self._said.get()) is not None:
+        while (message := await self._outgoing.get()) is not None:
             yield message
 
     async def send(self, data: bytes | memoryview | str) -> None:
@@ -139,16 +139,16 @@ class Pages:
             self._dismiss(name)
             return
         page.last = time.monotonic()
-        tell = self._service.loop.call_soon_threadsafe
+        call_soon = self._service.loop.call_soon_threadsafe
         if isinstance(taken := content.get("taken"), int):
-            tell(page.line.taken, taken)
+            call_soon(page.line.taken, taken)
             return
         page.heard += 1
         self._post({"page": name, "heard": page.heard}, [])
         if isinstance(text := content.get("text"), str):
-            tell(page.line.hear, text)
+            call_soon(page.line.hear, text)
         for buffer in buffers:
-            tell(page.line.hear, bytes(buffer))
+            call_soon(page.line.hear, bytes(buffer))
 
     def close(self) -> None:
         """Disconnect all pages, and end all processes."""

@@ -95,7 +95,7 @@ function decode(value) {
 
 function whole(text) {
   const value = parse(text).reduced();
-  if (value.den !== 1n || value.num < 1n || value.num > 4294967294n) throw new RangeError(`${text.slice(0, 40)} is no iteration cap`);
+  if (value.den !== 1n || value.num < 1n || value.num > 4294967294n) throw new RangeError(`${text.slice(0, 40)} is not an iteration limit`);
   return Number(value.num);
 }
 

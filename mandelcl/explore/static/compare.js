@@ -85,7 +85,7 @@ function caption(explorer, { settled }) {
 
 /** {differ, compared, marks}: of the pixels that both have, how many differ; and RGBA with these in red. */
 function difference(left, right, sight) {
-  const [one, other] = [left, right].map((pane) => compose([pane.layers.fine], sight, pane.layers.fine.cap).counts);
+  const [one, other] = [left, right].map((pane) => compose([pane.layers.fine], sight, pane.layers.fine.maxIterations).counts);
   const marks = new Uint8ClampedArray(4 * one.length);
   let differ = 0, compared = 0;
   for (let i = 0; i < one.length; i++) {

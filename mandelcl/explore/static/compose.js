@@ -3,24 +3,24 @@
 
 import { NONE } from "./layer.js";
 
-/** {counts, smooth, missing} of a view: each pixel from the first layer that has it, inside everywhere `cap`. */
-export function compose(layers, view, cap) {
-  const [width, height] = view.size, whole = layers[0] && cut(layers[0], view, cap);
+/** {counts, smooth, missing} of a view: each pixel from the first layer that has it, inside everywhere `maxIterations`. */
+export function compose(layers, view, maxIterations) {
+  const [width, height] = view.size, whole = layers[0] && cut(layers[0], view, maxIterations);
   if (whole) return whole;
   const counts = new Uint32Array(width * height).fill(NONE), smooth = new Float32Array(width * height);
   let missing = width * height;
   for (const layer of layers) {
     if (missing === 0) break;
     const map = layer.mapFrom(view);
-    if (map !== null) missing -= sample(layer, map, width, height, cap, counts, smooth);
+    if (map !== null) missing -= sample(layer, map, width, height, maxIterations, counts, smooth);
   }
   return { counts, smooth, missing };
 }
 
 /** The same from one layer, row by row, if its pixels are exactly the view's; otherwise null. */
-function cut(layer, view, cap) {
+function cut(layer, view, maxIterations) {
   const [width, height] = view.size, map = layer.mapFrom(view);
-  if (map === null || map.a !== 1 || map.b !== 0 || layer.cap !== cap) return null;
+  if (map === null || map.a !== 1 || map.b !== 0 || layer.maxIterations !== maxIterations) return null;
   const column = map.x - (width - 1) / 2, row = map.y - (height - 1) / 2;
   if (!Number.isInteger(column) || !Number.isInteger(row) || !layer.holds([column, row, width, height])) return null;
   const counts = new Uint32Array(width * height), smooth = new Float32Array(width * height);
@@ -35,7 +35,7 @@ function cut(layer, view, cap) {
   return { counts, smooth, missing: 0 };
 }
 
-function sample(layer, { a, b, c, d, x, y }, width, height, cap, counts, smooth) {
+function sample(layer, { a, b, c, d, x, y }, width, height, maxIterations, counts, smooth) {
   let found = 0;
   const { left, top, width: wide, height: high } = layer;
   const [x0, y0] = layer.at(left, top);
@@ -50,7 +50,7 @@ function sample(layer, { a, b, c, d, x, y }, width, height, cap, counts, smooth)
       const from = ((y0 + v) % high) * wide + ((x0 + u) % wide);
       const count = layer.counts[from];
       if (count === NONE) continue;
-      counts[place] = count === layer.cap ? cap : Math.min(count, cap);
+      counts[place] = count === layer.maxIterations ? maxIterations : Math.min(count, maxIterations);
       smooth[place] = layer.smooth[from];
       found++;
     }

@@ -5,7 +5,7 @@ import { Place, placeOf, rungBelow } from "./place.js";
 import { Ratio, parse } from "./ratio.js";
 import { readAddress, writeAddress } from "./address.js";
 import { PLAIN, recolour, withTable } from "./recolour.js";
-import { suggestedCap } from "./cap.js";
+import { suggestedLimit } from "./limit.js";
 
 const SHAPE = 1.4; // width / height from which a home view is shown whole
 const REST_MS = 80; // without a gesture, before pixels are requested
@@ -210,16 +210,16 @@ export class Explorer {
     const { iterations } = this.state.job;
     const { sight, kept } = this.state;
     if (!freely && kept?.equals(sight.place)) { // the limit from a location or a link holds for its own view
-      this.capped = sight.place.zoom;
+      this.limited = sight.place.zoom;
       return false;
     }
-    const found = suggestedCap(pane.layers.current, pane.client.welcome.limits?.iterations);
+    const found = suggestedLimit(pane.layers.current, pane.client.welcome.limits?.iterations);
     const wanted = found ?? (iterations < MOST_BLIND ? STEP * iterations : null);
-    const before = this.capped ?? sight.place.zoom;
+    const before = this.limited ?? sight.place.zoom;
     const out = freely || this.blind || sight.place.zoom.compare(before) < 0;
     this.blind = found === null;
     if (wanted === null || (wanted < iterations && !out)) return false;
-    this.capped = sight.place.zoom;
+    this.limited = sight.place.zoom;
     if (wanted === iterations) return false;
     this.state = { ...this.state, job: { ...this.state.job, iterations: wanted } };
     this.emit("change");

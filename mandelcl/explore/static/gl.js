@@ -38,11 +38,11 @@ class Renderer {
   }
 
   /** Draw a view of these layers, the first one on top, with this colouring: {turns, table, continuous, effects}. */
-  draw(layers, view, cap, colouring) {
+  draw(layers, view, maxIterations, colouring) {
     const { gl } = this;
     if (this.lost || gl.isContextLost()) return;
     const shown = visible(layers, view);
-    for (const { layer } of shown) this.paints.bring(layer, cap, colouring);
+    for (const { layer } of shown) this.paints.bring(layer, maxIterations, colouring);
     this.paints.keep(layers);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, ...view.size);

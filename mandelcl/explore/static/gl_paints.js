@@ -9,7 +9,7 @@ const TABLE_ROW = 256;
 export class Paints {
   constructor(gl) {
     Object.assign(this, { gl, colouring: null });
-    this.layers = new Map(); // layer to {words, painted, target, colouring, cap}
+    this.layers = new Map(); // layer to {words, painted, target, colouring, maxIterations}
     this.programs = new Map(); // by the features that they paint
     this.table = texture(gl, gl.TEXTURE_2D);
     this.chords = texture(gl, gl.TEXTURE_2D);
@@ -20,16 +20,16 @@ export class Paints {
     return this.layers.get(layer).painted;
   }
 
-  /** Update a layer's texture. Counts from `cap` on are inside. */
-  bring(layer, cap, colouring) {
+  /** Update a layer's texture. Counts from `maxIterations` on are inside. */
+  bring(layer, maxIterations, colouring) {
     const known = this.layers.get(layer);
     const own = known ?? this.begin(layer);
     const changes = known ? layer.changes : layer.heldPlaces();
     this.upload(layer, own, changes);
     layer.changes = [];
-    const same = !known || (own.colouring === colouring && own.cap === cap);
+    const same = !known || (own.colouring === colouring && own.maxIterations === maxIterations);
     const places = same ? changes : [...layer.heldPlaces(), ...changes];
-    Object.assign(own, { colouring, cap });
+    Object.assign(own, { colouring, maxIterations });
     if (places.length > 0) this.paint(layer, own, places);
   }
 
@@ -42,7 +42,7 @@ export class Paints {
     const target = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, target);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, painted, 0);
-    const own = { words, painted, target, colouring: null, cap: 0 };
+    const own = { words, painted, target, colouring: null, maxIterations: 0 };
     this.layers.set(layer, own);
     return own;
   }
@@ -62,13 +62,13 @@ export class Paints {
     gl.pixelStorei(gl.UNPACK_ROW_LENGTH, 0);
   }
 
-  paint(layer, { target, colouring, cap }, places) {
+  paint(layer, { target, colouring, maxIterations }, places) {
     const { gl } = this, { uniforms } = this.use(colouring);
     gl.bindFramebuffer(gl.FRAMEBUFFER, target);
     gl.viewport(0, 0, layer.width, layer.height);
     gl.uniform1i(uniforms.layer, 2);
-    gl.uniform1ui(uniforms.own_cap, layer.cap);
-    gl.uniform1ui(uniforms.cap, cap);
+    gl.uniform1ui(uniforms.own_limit, layer.maxIterations);
+    gl.uniform1ui(uniforms.max_iterations, maxIterations);
     const names = Object.keys(layer.words);
     gl.uniform2i(uniforms.pairs, names.indexOf("distance_re"), names.indexOf("last_re"));
     for (const place of places) {

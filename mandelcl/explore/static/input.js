@@ -93,7 +93,7 @@ function press(event, shell, explorer) {
     "+": () => zoom(STEPS_TO_DOUBLE), "=": () => zoom(STEPS_TO_DOUBLE), "-": () => zoom(-STEPS_TO_DOUBLE), "_": () => zoom(-STEPS_TO_DOUBLE),
     Home: () => moves.home(explorer), Backspace: () => explorer.back(),
     r: () => moves.turn(explorer, TURN_DEGREES), R: () => moves.turn(explorer, -TURN_DEGREES),
-    i: () => moves.cap(explorer, 2 * explorer.state.job.iterations), I: () => moves.cap(explorer, explorer.state.job.iterations / 2),
+    i: () => moves.maxIterations(explorer, 2 * explorer.state.job.iterations), I: () => moves.maxIterations(explorer, explorer.state.job.iterations / 2),
     a: () => moves.automatic(explorer, !explorer.state.auto),
     "[": () => moves.shift(explorer, -0.01), "]": () => moves.shift(explorer, 0.01), "{": () => moves.shift(explorer, -0.1), "}": () => moves.shift(explorer, 0.1),
     ",": () => moves.stretch(explorer, 1 / 1.1), ".": () => moves.stretch(explorer, 1.1),

@@ -13,8 +13,8 @@ export const NONE = 0xffffffff; // no count: iteration limits are below it
  */
 export class Layer {
   /** For a lattice whose anchor is the first pixel of `place` in a view of `size`. */
-  constructor({ place, size, level, tile, cap, planes }) {
-    Object.assign(this, { place, size, level, tile, cap, key: null, complete: false, filled: false });
+  constructor({ place, size, level, tile, maxIterations, planes }) {
+    Object.assign(this, { place, size, level, tile, maxIterations, key: null, complete: false, filled: false });
     this.factor = 1 << level;
     const tiles = (side) => Math.ceil(side / this.factor / tile) + 1;
     [this.width, this.height] = [tiles(size[0]) * tile, tiles(size[1]) * tile];

@@ -25,10 +25,10 @@ export class Layers {
     if (same && !this.whole) this.fine.complete = false;
   }
 
-  renew(cap) {
+  renew(maxIterations) {
     const { place, size, origin } = this.view;
     const kept = this.all.filter((layer, k) => layer.filled && !this.superseded(layer, k));
-    this.current = this.levels.map((level) => new Layer({ place, size, level, tile: this.tile, cap, planes: this.planes }));
+    this.current = this.levels.map((level) => new Layer({ place, size, level, tile: this.tile, maxIterations, planes: this.planes }));
     for (const layer of this.current) layer.moveTo(origin);
     this.all = [...this.current, ...kept];
     this.prune();
@@ -43,7 +43,7 @@ export class Layers {
   /** The view's job is resolved: pixels held under another key belong to another job. */
   settle(key) {
     const known = this.fine?.key;
-    if (known && known !== key) this.renew(this.fine.cap);
+    if (known && known !== key) this.renew(this.fine.maxIterations);
     for (const layer of this.current) layer.key = key;
   }
 

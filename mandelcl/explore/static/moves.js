@@ -47,10 +47,10 @@ export function home(explorer) {
 }
 
 /** Set the iteration limit by hand. */
-export function cap(explorer, iterations) {
+export function maxIterations(explorer, iterations) {
   const most = explorer.client.welcome.limits.iterations;
   const wanted = Math.max(1, Math.min(Math.round(iterations), most));
-  explorer.show({ job: { iterations: wanted }, auto: false }, "cap");
+  explorer.show({ job: { iterations: wanted }, auto: false }, "limit");
 }
 
 /** Switch the automatic iteration limit on or off. */

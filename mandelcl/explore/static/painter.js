@@ -18,7 +18,7 @@ export class Painter {
     }
   }
 
-  /** The RGBA pixels of a frame in these colours. `frame.counted()` returns a new {counts, smooth, cap} each time. */
+  /** The RGBA pixels of a frame in these colours. `frame.counted()` returns a new {counts, smooth, maxIterations} each time. */
   paint(frame, colouring) {
     if (!this.worker) return Promise.resolve(paint(frame.counted(), colouring));
     const id = this.next++;

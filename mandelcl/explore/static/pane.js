@@ -141,7 +141,7 @@ export class Pane {
   draw(now) {
     if (!this.target || !this.colouring || !this.asked) return;
     const view = { ...this.target, ease: this.eased(now) };
-    if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.cap, this.colouring);
+    if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.maxIterations, this.colouring);
     else this.compose(view);
     this.drawn++;
     if (this.came === this.generation) this.shown = this.generation;
@@ -172,7 +172,7 @@ export class Pane {
     if (this.composing) return;
     this.composing = true;
     const drawn = this.drawn;
-    const pixels = await this.painter.paint(framed(this.layers.all, view, this.layers.fine.cap), this.colouring);
+    const pixels = await this.painter.paint(framed(this.layers.all, view, this.layers.fine.maxIterations), this.colouring);
     this.moving.getContext("2d").putImageData(new ImageData(pixels, ...view.size), 0, 0);
     this.composing = false;
     if (this.drawn !== drawn) this.touch();
@@ -183,9 +183,9 @@ export class Pane {
     if (this.state !== "complete" && this.state !== "resting") return;
     if (!this.colouring || this.finished?.generation !== this.generation) return;
     const { generation, colouring, target } = this;
-    const cap = this.layers.fine.cap;
+    const maxIterations = this.layers.fine.maxIterations;
     if (colouring.served) return void this.askColours(colouring);
-    this.frame ??= framed([this.layers.fine], target, cap);
+    this.frame ??= framed([this.layers.fine], target, maxIterations);
     const pixels = await this.painter.paint(this.frame, colouring);
     if (generation !== this.generation || colouring !== this.colouring || target !== this.target) return;
     this.rest(pixels);
@@ -233,7 +233,7 @@ export class Pane {
     const i = x - (size[0] - 1) / 2, j = y - (size[1] - 1) / 2;
     const column = Math.floor(map.a * i + map.b * j + map.x + 0.5), row = Math.floor(map.c * i + map.d * j + map.y + 0.5);
     const pixel = fine.pixel(column, row);
-    return { column, row, count: pixel?.[0] ?? null, smooth: pixel?.[1] ?? null, cap: fine.cap };
+    return { column, row, count: pixel?.[0] ?? null, smooth: pixel?.[1] ?? null, maxIterations: fine.maxIterations };
   }
 
   close() {
@@ -246,6 +246,6 @@ export class Pane {
 }
 
 /** The input of a painter: a view whose counts are assembled on request. */
-function framed(layers, view, cap) {
-  return { counted: () => ({ ...compose(layers, view, cap), cap }) };
+function framed(layers, view, maxIterations) {
+  return { counted: () => ({ ...compose(layers, view, maxIterations), maxIterations }) };
 }

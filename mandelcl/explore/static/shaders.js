@@ -40,7 +40,7 @@ ${planes ? effectsFunctions(effects) : ""}
 void main() {
   ivec2 at = ivec2(gl_FragCoord.xy);
   uint count = word(at, 0);
-  bool inside = count == own_cap || count >= cap;
+  bool inside = count == own_limit || count >= max_iterations;
   uint place = inside ? size : place_of(count${fractions ? ", uintBitsToFloat(word(at, 1))" : ""});
   colour = texelFetch(table, ivec2(int(place & 255u), int(place >> 8)), 0);
   ${planes ? "if (!inside) colour.rgb = effects(colour.rgb, pair(at, pairs.x), pair(at, pairs.y), greaterThan(pairs, ivec2(0)));" : ""}
@@ -60,8 +60,8 @@ const uint NONE = 0xffffffffu;
 const uint CHORD_MASK = 0x3fffu;
 
 uniform usampler2DArray layer;
-uniform uint own_cap;
-uniform uint cap;
+uniform uint own_limit;
+uniform uint max_iterations;
 uniform uint size;
 uniform uvec2 start;
 uniform sampler2D table;

@@ -9,7 +9,7 @@ export function status(explorer, shell) {
   const parts = {
     place: part("place", "Centre, to an eighth of a pixel"),
     zoom: part("zoom", "Zoom: the picture is 4/zoom high; ↺ is its rotation"),
-    cap: part("cap", "Iteration limit; “auto”: it follows the view. Keys: i doubles it, I halves it, a makes it automatic"),
+    maxIterations: part("limit", "Iteration limit; “auto”: it follows the view. Keys: i doubles it, I halves it, a makes it automatic"),
     point: part("point", "Under the pointer: n is the iteration count; inside the set, the period of the cycle"),
     how: part("how", "How it is computed: the number format, its rounding or perturbation, and the devices"),
     work: part("work", "The share of finished pixels or the time that all took, and 10⁹ iterations per second"),
@@ -22,7 +22,7 @@ export function status(explorer, shell) {
     const place = sight.settled();
     parts.place.textContent = `${shortened(place.re)} ${shortened(place.im, true)}`;
     parts.zoom.textContent = `×${place.zoom.toShort(3)}${place.rotation.sign ? ` ↺${place.rotation.toShort(4)}°` : ""}`;
-    parts.cap.textContent = `${plain(job.iterations)}${auto ? " auto" : ""}`;
+    parts.maxIterations.textContent = `${plain(job.iterations)}${auto ? " auto" : ""}`;
   });
   explorer.on("asked", () => {
     shell.el.dataset.state = "working";
@@ -61,7 +61,7 @@ function pointed(explorer, part) {
     const { pane, at } = explorer.pointed;
     const known = pane.probe(at);
     if (!known || known.count === null) return;
-    const inside = known.count === known.cap;
+    const inside = known.count === known.maxIterations;
     part.textContent = inside ? "inside" : `n ${plain(known.count)}`;
     if (inside) timer = setTimeout(() => ask(pane, known), PROBE_MS);
   };

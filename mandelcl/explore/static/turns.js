@@ -66,17 +66,17 @@ function bend(transfer, turn) {
 }
 
 /** The place in the table of each pixel. The last one, `size`, is for the inside. */
-export function placesOf(turns, cap, counts, smooth) {
+export function placesOf(turns, maxIterations, counts, smooth) {
   const places = new Uint16Array(counts.length);
-  if (smooth === null && cap <= MOST_COUNTS) {
-    const plain = Uint32Array.from({ length: cap + 1 }, (_, count) => count);
-    const table = turn(turns, plain, null, new Uint16Array(cap + 1));
-    table[cap] = turns.size;
-    for (let i = 0; i < places.length; i++) places[i] = table[Math.min(counts[i], cap)];
+  if (smooth === null && maxIterations <= MOST_COUNTS) {
+    const plain = Uint32Array.from({ length: maxIterations + 1 }, (_, count) => count);
+    const table = turn(turns, plain, null, new Uint16Array(maxIterations + 1));
+    table[maxIterations] = turns.size;
+    for (let i = 0; i < places.length; i++) places[i] = table[Math.min(counts[i], maxIterations)];
     return places;
   }
   turn(turns, counts, smooth, places);
-  for (let i = 0; i < places.length; i++) if (counts[i] === cap) places[i] = turns.size;
+  for (let i = 0; i < places.length; i++) if (counts[i] === maxIterations) places[i] = turns.size;
   return places;
 }
 

@@ -3,7 +3,7 @@
 import { button, element, row } from "./dom.js";
 import { Place } from "./place.js";
 import { parse } from "./ratio.js";
-import { automatic, cap, home } from "./moves.js";
+import { automatic, maxIterations, home } from "./moves.js";
 
 export function view(explorer, shell) {
   const field = (label, rows) => element("textarea", { rows, spellcheck: "false", "aria-label": label, autocomplete: "off" });
@@ -26,7 +26,7 @@ export function view(explorer, shell) {
     const job = { number: number.value.trim() || "auto", formula: { name: formula.value, ...Object.fromEntries(texts) } };
     explorer.show({ job, place: before === formula.value ? undefined : Place.of(explorer.homeOf(formula.value)) }, "typed");
   });
-  iterations.addEventListener("change", () => tried(explorer, () => cap(explorer, parse(iterations.value).toNumber())));
+  iterations.addEventListener("change", () => tried(explorer, () => maxIterations(explorer, parse(iterations.value).toNumber())));
   number.addEventListener("change", compute);
   formula.addEventListener("change", () => {
     fill({ name: formula.value });
@@ -49,7 +49,7 @@ export function view(explorer, shell) {
     "form", { class: "view", onsubmit: (event) => event.preventDefault() },
     row("Re", re), row("Im", im), row("Zoom", zoom), row("Turn", rotation),
     element("div", { class: "buttons" }, button("Go there", "Go to this location", go), button("Home", "The whole set", () => home(explorer))),
-    row("Cap", iterations, element("label", { class: "inline" }, auto, "automatic")), row("Formula", formula), parameters, row("Number", number),
+    row("Iteration limit", iterations, element("label", { class: "inline" }, auto, "automatic")), row("Formula", formula), parameters, row("Number", number),
   );
   shell.el.append(numbers);
   return { name: "view", title: "What is shown", icon: "view", key: "v", el };

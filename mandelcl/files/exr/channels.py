@@ -59,7 +59,9 @@ def channels_of(job: Job, rows: Rows) -> dict[str, npt.NDArray[Any]]:
     return made | {name: rows[name] for name in _trails(rows)}
 
 
-def planes_of(channels: Channels, formula: Formula, bias: int, cap: int, radius: Fraction | int) -> tuple[Rows, int]:
+def planes_of(
+    channels: Channels, formula: Formula, bias: int, max_iterations: int, radius: Fraction | int
+) -> tuple[Rows, int]:
     """Return the planes for the channels of some rows, and the number of pixels that were not computed.
 
     Such pixels count as inside, like those marked as inside. Raises FileError for values that no program writes.
@@ -71,15 +73,19 @@ def planes_of(channels: Channels, formula: Formula, bias: int, cap: int, radius:
     missing = (low == 0) & (high == 0) & (True if rest is None else rest == 0)
     inside |= missing
     whole = (low.astype(np.int64) | (high.astype(np.int64) << 32)) - bias
-    if np.any((whole < 0) | (whole > cap + 64), where=~inside):
+    if np.any((whole < 0) | (whole > max_iterations + 64), where=~inside):
         raise FileError("it has counts below 0 or above its iteration limit")
     planes: dict[str, npt.NDArray[Any]] = {}
     if rest is None:
-        counts = np.where(inside, cap, np.clip(whole, 0 if formula.begins_inside else 1, max(cap - 1, 1)))
+        counts = np.where(
+            inside, max_iterations, np.clip(whole, 0 if formula.begins_inside else 1, max(max_iterations - 1, 1))
+        )
         planes[COUNTS.name] = counts.astype(np.uint32)
     else:
         rest = np.where(inside, np.float32(0), rest)
-        planes[COUNTS.name], planes[SMOOTH.name] = joined(whole, rest, inside, cap, shift_of(formula, radius))
+        planes[COUNTS.name], planes[SMOOTH.name] = joined(
+            whole, rest, inside, max_iterations, shift_of(formula, radius)
+        )
     if "DEX" in channels:
         planes[DISTANCE.name] = _complex(channels["DEX"], -channels["DEY"], inside)
     if "T" in channels and rest is not None:

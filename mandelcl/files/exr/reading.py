@@ -115,10 +115,10 @@ def read_field(file: BinaryIO) -> Foreign:
     channels, blocks = _channels(header), RowBlocks.of(header, file)
     notes: list[str] = []
     require_memory(blocks.width * blocks.height, _PIXEL_BYTES)
-    cap = header.number("Iterations")
-    if cap is None or not 1 <= cap <= MAX_ITERATIONS:
+    max_iterations = header.number("Iterations")
+    if max_iterations is None or not 1 <= max_iterations <= MAX_ITERATIONS:
         raise FileError("it has no iteration limit")
-    origin = _origin(header, blocks.width, blocks.height, cap, notes)
+    origin = _origin(header, blocks.width, blocks.height, max_iterations, notes)
     bias = header.number("IterationsBias")
     radius = RADIUS if origin.radius is None else origin.radius
     read = blocks.read(file, channels)
@@ -141,12 +141,12 @@ def _channels(header: ExrHeader) -> list[str]:
     return counts + reals
 
 
-def _origin(header: ExrHeader, width: int, height: int, cap: int, notes: list[str]) -> Origin:
+def _origin(header: ExrHeader, width: int, height: int, max_iterations: int, notes: list[str]) -> Origin:
     own = header.text(_OWN)
     if own is None:
-        return origin_of(header.place(), width, height, cap, notes.append)
+        return origin_of(header.place(), width, height, max_iterations, notes.append)
     job = Job.from_json(own)
-    if (job.view.width, job.view.height, job.iterations) != (width, height, cap):
+    if (job.view.width, job.view.height, job.iterations) != (width, height, max_iterations):
         raise FileError("its job has a different size or iteration limit than its pixels")
     return Origin(job, True, Fraction(RADIUS))
 

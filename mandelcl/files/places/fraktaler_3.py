@@ -39,14 +39,14 @@ def read(values: Mapping[str, Any]) -> ForeignPlace:
     if found["transform.exponential_map"]:
         raise FileError("it is an exponential map, which is not supported")
     numbers = {key: number_of(found[key], key) for key in _DEFAULTS if not isinstance(_DEFAULTS[key], bool)}
-    width, height, cap = (numbers[key] for key in ("image.width", "image.height", "bailout.iterations"))
-    if not width.denominator == height.denominator == cap.denominator == 1:
+    width, height, max_iterations = (numbers[key] for key in ("image.width", "image.height", "bailout.iterations"))
+    if not width.denominator == height.denominator == max_iterations.denominator == 1:
         raise FileError("its size and its iterations must be integers")
     return ForeignPlace(
         numbers["location.real"],
         numbers["location.imag"],
         numbers["location.zoom"],
-        cap.numerator,
+        max_iterations.numerator,
         (width.numerator, height.numerator),
         numbers["bailout.escape_radius"],
         orientation=_orientation(numbers, bool(found["transform.reflect"])),

@@ -27,9 +27,11 @@ def read(values: Mapping[str, Any]) -> ForeignPlace:
         if str(values.get(key, usual)).lower() != str(usual):
             raise FileError(f"its {key} is {quoted(values[key])}, which is not supported")
     re, im, zoom, rotate = (number_of(values.get(key, 0), key) for key in (*_PLACE, "rotate"))
-    width, height, cap = (_whole(values.get(key), key) for key in ("image_width", "image_height", "iterations"))
+    width, height, max_iterations = (
+        _whole(values.get(key), key) for key in ("image_width", "image_height", "iterations")
+    )
     size = None if width is None or height is None else (width, height)
-    return ForeignPlace(re, im, zoom, cap, size, orientation=Orientation(rotate, mirrored=True))
+    return ForeignPlace(re, im, zoom, max_iterations, size, orientation=Orientation(rotate, mirrored=True))
 
 
 def _whole(value: Any, key: str) -> int | None:

@@ -26,7 +26,7 @@ SIGNATURE = (
     f"kernel void {KERNEL}(global uint *counts, uint width, uint height, real left, real top, real pitch, uint cap)"
 )
 MOST_PIXELS = 1 << 25  # of which the host keeps some ten copies, in bytes or indices, where they are wrong
-MOST_CAP = 1_000_000  # the right counts of long orbits take numpy a while
+MOST_ITERATIONS = 1_000_000  # the right counts of long orbits take numpy a while
 _MOST_BYTES = 1 << 18
 
 Size = tuple[int, int]
@@ -94,9 +94,9 @@ def resolved_job(job: Job, double: bool) -> Job:
         raise InvalidInputError(
             f"a kernel of your own takes at most {MOST_PIXELS} pixels (8192x4096) in its one launch"
         )
-    if job.iterations > MOST_CAP:
+    if job.iterations > MOST_ITERATIONS:
         raise InvalidInputError(
-            f"with a kernel of your own the iteration limit may be at most {MOST_CAP}, not {job.iterations}"
+            f"with a kernel of your own the iteration limit may be at most {MOST_ITERATIONS}, not {job.iterations}"
         )
     if job.number != "auto":
         return job

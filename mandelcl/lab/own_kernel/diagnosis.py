@@ -46,9 +46,9 @@ def _explained(evidence: Evidence) -> list[str]:
     for mistakes in (_cheap(evidence), _costly(evidence)):
         complete = [found for found in _tried(mistakes, evidence) if found.complete]
         for k, found in enumerate(complete):
-            told = tested(found, evidence)
-            if told.complete:
-                return _told(told, complete[k + 1 :])
+            explained = tested(found, evidence)
+            if explained.complete:
+                return _explanation(explained, complete[k + 1 :])
     if evidence.all_tested is evidence.every and evidence.orbits_are_short:
         for place, count in product(PLACE_MISTAKES, COUNT_MISTAKES):
             if _both(evidence, place, count):
@@ -83,7 +83,7 @@ def _tried(mistakes: Iterable[Mistake], evidence: Evidence) -> list[MistakeScore
     return [found for mistake in mistakes if (found := tried(mistake, evidence)) is not None]
 
 
-def _told(first: MistakeScore, others: Sequence[MistakeScore]) -> list[str]:
+def _explanation(first: MistakeScore, others: Sequence[MistakeScore]) -> list[str]:
     """Return what a complete explanation says, how it was tested, and what else the sample does not tell from it."""
     pixels = "every pixel" if first.whole else f"all of the {first.wrong + first.right} pixels tested"
     sentences = [first.mistake.text, f"This gives {pixels} just as your kernel has it."]

@@ -29,7 +29,7 @@ from mandelcl.studies.row import Row
 from mandelcl.studies.validation import Validation
 
 _CHECKED_SIZE = 37, 29  # no work-group but one of one work-item divides them
-_CHECKED_CAP = 50
+_CHECKED_ITERATIONS = 50
 _CHECKED_S = 60.0
 _NOT_THE_SAME = "Its counts change from run to run: work-items race for the same place, or something is never set."
 
@@ -130,4 +130,4 @@ def _small(job: Job) -> Job:
     (width, height), view = _CHECKED_SIZE, job.view
     pitch = view.pitch * max(-(-view.width // width), -(-view.height // height))
     smaller = View.upright(view.lattice.re, view.lattice.im, pitch, width, height)
-    return replace(job, view=smaller, iterations=min(job.iterations, _CHECKED_CAP))
+    return replace(job, view=smaller, iterations=min(job.iterations, _CHECKED_ITERATIONS))

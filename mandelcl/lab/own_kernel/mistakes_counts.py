@@ -40,8 +40,8 @@ class CountMistake:
         return np.asarray(self.counts(evidence, pixels) == evidence.yours[pixels])
 
 
-def _capped(counts: _Counts, cap: int) -> _Counts:
-    return np.minimum(counts, cap)
+def _clipped(counts: _Counts, max_iterations: int) -> _Counts:
+    return np.minimum(counts, max_iterations)
 
 
 COUNT_MISTAKES = (
@@ -49,51 +49,51 @@ COUNT_MISTAKES = (
         "one too high where orbits escape",
         "Every orbit that escapes has one too many: the count grows once more after the step in which the orbit "
         "left, or |z|² is tested a step too late.",
-        lambda n, cap: np.where(n < cap, n + 1, cap),
+        lambda n, max_iterations: np.where(n < max_iterations, n + 1, max_iterations),
     ),
     CountMistake(
         "one too high everywhere",
         "Every count is one too high: it begins at 1, or grows once more after the loop.",
-        lambda n, _cap: n + 1,
+        lambda n, _max_iterations: n + 1,
     ),
     CountMistake(
         "counted from z = c",
         "Every orbit that escapes has one too few: z begins at c, which is z_1 already. Begin with z = 0, or the "
         "count with 1.",
-        lambda n, cap: _capped(n - 1, cap),
+        lambda n, max_iterations: _clipped(n - 1, max_iterations),
         beyond=True,
     ),
     CountMistake(
         "one too low where orbits escape",
         "Every orbit that escapes below the limit has one too few: |z|² is tested before the step is counted.",
-        lambda n, cap: np.where(n < cap, n - 1, cap),
+        lambda n, max_iterations: np.where(n < max_iterations, n - 1, max_iterations),
         beyond=True,
     ),
     CountMistake(
         "one too low everywhere",
         "Every count is one too low: it begins below 0, or is made one less at the end.",
-        lambda n, _cap: n - 1,
+        lambda n, _max_iterations: n - 1,
     ),
     CountMistake(
         "cap one too low",
         "The loop ends one turn too early: counts go up to cap − 1 alone.",
-        lambda n, cap: _capped(n, cap - 1),
+        lambda n, max_iterations: _clipped(n, max_iterations - 1),
     ),
     CountMistake(
         "cap one too high",
         "The loop has one turn too many: counts go up to cap + 1. Go on while n < cap, not n <= cap.",
-        lambda n, cap: _capped(n, cap + 1),
+        lambda n, max_iterations: _clipped(n, max_iterations + 1),
         beyond=True,
     ),
     CountMistake(
         "counts of 8 bits",
         "Counts are cut to 8 bits (count mod 256): they are kept in a uchar somewhere. `counts` is of uint.",
-        lambda n, _cap: n & 0xFF,
+        lambda n, _max_iterations: n & 0xFF,
     ),
     CountMistake(
         "counts of 16 bits",
         "Counts are cut to 16 bits (count mod 65536): they are kept in a ushort somewhere. `counts` is of uint.",
-        lambda n, _cap: n & 0xFFFF,
+        lambda n, _max_iterations: n & 0xFFFF,
     ),
 )
 
@@ -112,18 +112,18 @@ def inside_mistake(evidence: Evidence, any_value: bool = False) -> Mistake | Non
 
     Without `any_value` it is None, too, where the value is one more than the limit, as with a loop that ends too late.
     """
-    cap = evidence.job.iterations
-    inside = evidence.right == cap
+    max_iterations = evidence.job.iterations
+    inside = evidence.right == max_iterations
     values = np.unique(evidence.yours[inside & ~evidence.unwritten])
-    if values.size != 1 or values[0] == cap:
+    if values.size != 1 or values[0] == max_iterations:
         return None
     value = int(values[0])
-    if value == cap + 1 and not any_value:
+    if value == max_iterations + 1 and not any_value:
         return None
 
     def holds(evidence: Evidence, pixels: Pixels) -> Mask:
-        expected = np.where(evidence.right[pixels] == cap, np.uint32(value), evidence.right[pixels])
+        expected = np.where(evidence.right[pixels] == max_iterations, np.uint32(value), evidence.right[pixels])
         return np.asarray(evidence.yours[pixels] == expected)
 
-    text = f"Pixels whose orbit has not escaped have {value}; the contract has the iteration limit there, {cap}."
+    text = f"Pixels whose orbit has not escaped have {value}; the contract has {max_iterations}, the iteration limit."
     return Mistake(f"{value} inside", text, holds, cheap=True)

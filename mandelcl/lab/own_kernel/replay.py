@@ -53,7 +53,7 @@ class Variation:
 RIGHT = Variation()
 
 
-def least(job: Job, pixels: Pixels, cap: int, variation: Variation = RIGHT) -> Words:
+def least(job: Job, pixels: Pixels, max_iterations: int, variation: Variation = RIGHT) -> Words:
     """Return the least n below the limit at which each pixel's orbit has escaped, else the limit; pixels row by row."""
     number = by_name(variation.number or job.number)
     stepping, testing = (Arrays(number, name or job.rounding) for name in (variation.rounding, variation.test))
@@ -68,7 +68,9 @@ def least(job: Job, pixels: Pixels, cap: int, variation: Variation = RIGHT) -> W
         with np.errstate(all="ignore"):
             re, im = (part.astype(limit.dtype) for part in points(job, some, variation))
             zero = np.zeros_like(re)
-            return escape_counts((zero, zero), (re, im), lambda z, c: variation.step(stepping, z, c), escaped, cap)
+            return escape_counts(
+                (zero, zero), (re, im), lambda z, c: variation.step(stepping, z, c), escaped, max_iterations
+            )
 
     return in_parts(counts, pixels)
 

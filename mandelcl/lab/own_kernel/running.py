@@ -82,7 +82,7 @@ class Running:
             self._counts_memory = part_of(self._device, self._memory, 4 * self._guard, 4 * pixels)
         real = np.float64 if built.double else np.float32
         sizes = (np.uint32(run.width), np.uint32(run.height))
-        self._values = (*sizes, real(run.left), real(run.top), real(run.pitch), np.uint32(run.cap))
+        self._values = (*sizes, real(run.left), real(run.top), real(run.pitch), np.uint32(run.max_iterations))
 
     def _guard_words(self, pixels: int) -> int:
         """Return the words of a zone: as many as the picture has, and as a missing check of bounds would write to."""

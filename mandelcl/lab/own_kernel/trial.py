@@ -27,7 +27,7 @@ from mandelcl.workers.dialogue import Dialogue
 
 _START_S = 120.0  # for a process to start, and a driver to load
 _LEAST_BUILD_S = 15.0  # for a compiler, whatever patience there is
-_SMALL_SIDE, _SMALL_CAP, _SMALL_S = 16, 16, 15.0
+_SMALL_SIDE, _SMALL_ITERATIONS, _SMALL_S = 16, 16, 15.0
 _GRACE_S = 5.0  # copies, and a driver that compiles at the first launch
 
 
@@ -151,7 +151,7 @@ class Trial:
     def _run_small(self, task: RunTask) -> None:
         pitch = task.pitch * max(task.width, task.height) / _SMALL_SIDE  # to show the same, inside and outside
         small = replace(task, width=_SMALL_SIDE, height=_SMALL_SIDE, pitch=pitch, items=(_SMALL_SIDE, _SMALL_SIDE))
-        small = replace(small, cap=min(task.cap, _SMALL_CAP))
+        small = replace(small, max_iterations=min(task.max_iterations, _SMALL_ITERATIONS))
         seconds = min(self._patience, _SMALL_S)
         self._process.allow(seconds + _GRACE_S, faults.hung_small(seconds))
         self._ask(asdict(small))

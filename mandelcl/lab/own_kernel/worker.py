@@ -43,7 +43,7 @@ class RunTask:
     left: float
     top: float
     pitch: float
-    cap: int
+    max_iterations: int
     local: tuple[int, int]
     items: tuple[int, int]
     repeat: int = 0

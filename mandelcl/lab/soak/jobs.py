@@ -21,9 +21,9 @@ from mandelcl.studies.validation import Validator
 
 _INSIDE = 0.17  # about the share of the whole set's picture that never escapes
 _LEAST_SIDE, _MOST_SIDE = 64, 2048
-_LEAST_CAP = {True: 2000, False: 400}  # by whether the number is the processor's own
-_MOST_CAP = {True: 200_000, False: 50_000}  # beyond, recomputing a sample without OpenCL takes too long
-_RESULTS_CAP = 8  # so few iterations that writing the results takes longer
+_LEAST_ITERATIONS = {True: 2000, False: 400}  # by whether the number is the processor's own
+_MOST_ITERATIONS = {True: 200_000, False: 50_000}  # beyond, recomputing a sample without OpenCL takes too long
+_RESULTS_ITERATIONS = 8  # so few iterations that writing the results takes longer
 _RESULTS_SLOWER = 10  # about, than iterating
 _RESULTS_SIDE = {"gpu": 4096}
 _TRANSFER_BYTES = {"gpu": 64 << 20}
@@ -52,36 +52,44 @@ def prepared(device: Device, seconds: float, self_test: bool) -> list[SoakJob]:
     for name in [*names, FP128.name]:
         native = by_name(name).is_native
         rate = _rate(device, name, settings)
-        side, cap = sized(rate, seconds, _LEAST_CAP[native], _MOST_CAP[native])
+        side, max_iterations = sized(rate, seconds, _LEAST_ITERATIONS[native], _MOST_ITERATIONS[native])
         jobs.append(
-            Counting(name, whole_set(side, cap, name, "auto"), device, settings, repeats(side, cap, rate, seconds))
+            Counting(
+                name,
+                whole_set(side, max_iterations, name, "auto"),
+                device,
+                settings,
+                repeats(side, max_iterations, rate, seconds),
+            )
         )
     most = _RESULTS_SIDE.get(device.type, _MOST_SIDE)
     rate = _rate(device, "float", settings) / _RESULTS_SLOWER
-    side, cap = sized(rate, seconds, _RESULTS_CAP, _RESULTS_CAP, most)
-    jobs.append(Counting("results", whole_set(side, cap, "float", "auto"), device, settings, steady=False))
+    side, max_iterations = sized(rate, seconds, _RESULTS_ITERATIONS, _RESULTS_ITERATIONS, most)
+    jobs.append(Counting("results", whole_set(side, max_iterations, "float", "auto"), device, settings, steady=False))
     jobs.append(Transfer(device))
     return jobs
 
 
-def sized(rate: float, seconds: float, least_cap: int, most_cap: int, most_side: int = _MOST_SIDE) -> tuple[int, int]:
+def sized(
+    rate: float, seconds: float, least_iterations: int, most_iterations: int, most_side: int = _MOST_SIDE
+) -> tuple[int, int]:
     """Return side and cap of a picture of the whole set that takes about so many seconds, within bounds.
 
     `rate` is in iterations a second. The iteration limit grows only once the side has.
     """
-    pixels = rate * seconds / (_INSIDE * least_cap + 8)
+    pixels = rate * seconds / (_INSIDE * least_iterations + 8)
     side = max(_LEAST_SIDE, min(most_side, int(pixels**0.5) // 16 * 16))
-    cap = int(rate * seconds / (_INSIDE * side * side)) if side == most_side else least_cap
-    return side, max(least_cap, min(cap, most_cap))
+    max_iterations = int(rate * seconds / (_INSIDE * side * side)) if side == most_side else least_iterations
+    return side, max(least_iterations, min(max_iterations, most_iterations))
 
 
-def repeats(side: int, cap: int, rate: float, seconds: float) -> int:
+def repeats(side: int, max_iterations: int, rate: float, seconds: float) -> int:
     """Return how often a picture of the whole set is to be computed so that it takes about so many seconds."""
-    return max(1, min(_MOST_REPEATS, int(rate * seconds / (_INSIDE * cap * side * side))))
+    return max(1, min(_MOST_REPEATS, int(rate * seconds / (_INSIDE * max_iterations * side * side))))
 
 
 def _rate(device: Device, number: str, settings: Settings) -> float:
-    return Timed(whole_set(_LEAST_SIDE, _LEAST_CAP[True], number, "auto"), device, settings, NEVER).rate
+    return Timed(whole_set(_LEAST_SIDE, _LEAST_ITERATIONS[True], number, "auto"), device, settings, NEVER).rate
 
 
 class Counting:

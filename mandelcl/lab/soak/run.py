@@ -22,7 +22,7 @@ _FAREWELL_S = 0.3  # for processes to end after an interrupt, which should be an
 Start = Callable[[Device, float, Callable[[], None]], Soaking]
 
 
-class Turns:
+class CoreQueue:
     """One at a time, in the order in which they come: for so many devices that share the same cores."""
 
     def __init__(self, devices: int) -> None:
@@ -34,7 +34,7 @@ class Turns:
     def preparing(self, cancel: Token) -> Iterator[None]:
         """Prepare a device in the body; if that succeeds, wait until all are prepared, or have failed."""
         try:
-            with self.turn(cancel):
+            with self.place(cancel):
                 yield
         finally:
             with self._changed:
@@ -46,7 +46,7 @@ class Turns:
                 stop_if(cancel)
 
     @contextmanager
-    def turn(self, cancel: Token) -> Iterator[None]:
+    def place(self, cancel: Token) -> Iterator[None]:
         """Wait for a turn, which lasts as long as the body; raises CancelledError where `cancel` is set before."""
         mine = object()
         with self._changed:
@@ -87,9 +87,11 @@ class Soak:
         Devices run at once, except those of type `cpu`, which share the host's cores and take turns, a round each.
         """
         records = [Record(device.label) for device in devices]
-        turns = Turns(sum(device.type == "cpu" for device in devices))
+        core_queue = CoreQueue(sum(device.type == "cpu" for device in devices))
         threads = [
-            threading.Thread(target=self._soak, args=(device, record, turns, cancel), name=device.label, daemon=True)
+            threading.Thread(
+                target=self._soak, args=(device, record, core_queue, cancel), name=device.label, daemon=True
+            )
             for device, record in zip(devices, records, strict=True)
         ]
         for thread in threads:
@@ -103,22 +105,22 @@ class Soak:
             thread.join(max(0.0, until - time.monotonic()) if cancel.is_set() else None)
         return records
 
-    def _soak(self, device: Device, record: Record, turns: Turns, cancel: Token) -> None:
+    def _soak(self, device: Device, record: Record, core_queue: CoreQueue, cancel: Token) -> None:
         """Soak a device until its time is over, it fails, or `cancel` is set."""
         shares = device.type == "cpu"
 
-        def turn() -> AbstractContextManager[None]:
-            return turns.turn(cancel) if shares else nullcontext()
+        def place() -> AbstractContextManager[None]:
+            return core_queue.place(cancel) if shares else nullcontext()
 
         try:
-            job_seconds = self.job_seconds(turns.devices if shares else 1)
+            job_seconds = self.job_seconds(core_queue.devices if shares else 1)
             with ExitStack() as stack:
-                with turns.preparing(cancel) if shares else nullcontext():
+                with core_queue.preparing(cancel) if shares else nullcontext():
                     soaking = stack.enter_context(self.start(device, job_seconds, lambda: stop_if(cancel)))
                 record.prepared(soaking.jobs)
                 began = self.clock()
                 while self.clock() - began < self.seconds:
-                    with turn():
+                    with place():
                         done = soaking.round(record.rounds)
                     first = record.add(self.clock() - began, done)
                     if first is not None:

@@ -41,13 +41,13 @@ class Steadiness:
     """What the speeds of a job say: their median, their spread, and any slow-down.
 
     The spread is the distance between the quartiles as a share of the median; on either side of a slow-down, the larger
-    one. `told` says whether there were rounds enough to find a slow-down.
+    one. `conclusive` says whether there were rounds enough to find a slow-down.
     """
 
     rounds: int
     median: float
     spread: float
-    told: bool
+    conclusive: bool
     slowdown: Slowdown | None = None
 
 
@@ -60,13 +60,13 @@ def steadiness(times: Sequence[float], speeds: Sequence[float]) -> Steadiness | 
     times, speeds = times[first:], speeds[first:]
     if not speeds:
         return None
-    told = len(speeds) >= LEAST_ROUNDS
-    slowdown = found_slowdown(times, speeds) if told else None
+    conclusive = len(speeds) >= LEAST_ROUNDS
+    slowdown = found_slowdown(times, speeds) if conclusive else None
     parts = [speeds]
     if slowdown is not None:
         change = next(k for k, time in enumerate(times) if time >= slowdown.since)
         parts = [speeds[:change], speeds[change:]]
-    return Steadiness(len(speeds), statistics.median(speeds), max(map(spread, parts)), told, slowdown)
+    return Steadiness(len(speeds), statistics.median(speeds), max(map(spread, parts)), conclusive, slowdown)
 
 
 def spread(speeds: Sequence[float]) -> float:

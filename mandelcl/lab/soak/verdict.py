@@ -46,7 +46,7 @@ def verdict(record: Record) -> SoakVerdict:
         found.append((PASS, f"{done}, none wrong"))
     else:
         found.append((PASS, done))
-    if record.rounds and not any(steady.told for steady in speeds.values()):
+    if record.rounds and not any(steady.conclusive for steady in speeds.values()):
         busy = f" (other programs were busy in {record.disturbed} rounds)" if record.disturbed else ""
         found.append((PASS, f"fewer than {LEAST_ROUNDS} rounds after the warm-up{busy}: too few to judge the speed"))
     return SoakVerdict(found[0][0], tuple(text for _, text in found), speeds)
@@ -59,7 +59,7 @@ def _of_speed(job: JobFacts, steady: Steadiness) -> list[tuple[str, str]]:
     if change is not None:
         speeds = f"from {change.before:.3g} to {change.after:.3g} {job.unit}"
         found.append((SLOWED, f"{job.name} slowed by {change.drop:.0%} after {duration(change.since)}, {speeds}"))
-    elif job.steady and steady.told and steady.spread > MOST_SPREAD:
+    elif job.steady and steady.conclusive and steady.spread > MOST_SPREAD:
         apart = f"the quartiles of its speed are {steady.spread:.0%} apart"
         found.append((UNSTABLE, f"{job.name} is unsteady: {apart}, too far to tell whether it slowed"))
     return found

@@ -19,7 +19,7 @@ from mandelcl.perturbation.exact import Outcome
 from mandelcl.rendering.certify.bounding import Bounding
 from mandelcl.rendering.certify.refining import Indices, Watch
 
-Told: TypeAlias = Callable[[int, int], None]  # pixels done, and their total
+OnProgress: TypeAlias = Callable[[int, int], None]  # pixels done, and their total
 
 
 class Exactly:
@@ -29,24 +29,31 @@ class Exactly:
         self._seconds, self._bounding = seconds, bounding
 
     def certify(
-        self, job: Job, block: Block, indices: Indices, words: Words, log: LaunchLog, told: Told, cancel: Token
+        self,
+        job: Job,
+        block: Block,
+        indices: Indices,
+        words: Words,
+        log: LaunchLog,
+        on_progress: OnProgress,
+        cancel: Token,
     ) -> int:
         """Write the exact counts of these pixels of a block into its results (words × pixels).
 
-        Return how many were proved. `told` is called with the pixels done and their total. Raises CancelledError if
-        `cancel` is set.
+        Return how many were proved. `on_progress` is called with the pixels done and their total. Raises CancelledError
+        if `cancel` is set.
         """
         if not indices.size or self._seconds <= 0:
             return 0
         started = time.monotonic()
-        watch = Watch(started + self._seconds, lambda done: told(done, indices.size))
-        watch.told(0)
+        watch = Watch(started + self._seconds, lambda done: on_progress(done, indices.size))
+        watch.on_progress(0)
         left = self._bounding.certified(job, block, indices, words, log, cancel, watch)
         places = [divmod(int(index), block.width) for index in left]
         points = [job.view.point(block.x + column, block.y + row) for row, column in places]
         seconds = self._seconds - (time.monotonic() - started)
         watch = watch.after(indices.size - left.size)
-        outcomes = exact_outcomes(CountTask.of(job), points, seconds=seconds, cancel=cancel, progress=watch.told)
+        outcomes = exact_outcomes(CountTask.of(job), points, seconds=seconds, cancel=cancel, progress=watch.on_progress)
         self._seconds -= time.monotonic() - started
         for index, point, outcome in zip(left, points, outcomes, strict=True):
             if outcome is not None:

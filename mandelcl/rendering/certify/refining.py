@@ -39,14 +39,14 @@ def _silent(_done: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A stage's deadline on the monotonic clock, and the callback `told` for the number of pixels done."""
+    """A stage's deadline on the monotonic clock, and the callback `on_progress` for the number of pixels done."""
 
     ends: float = math.inf
-    told: Callable[[int], None] = _silent
+    on_progress: Callable[[int], None] = _silent
 
     def after(self, more: int) -> "Watch":
         """Return a watch for the next part, which counts from `more` pixels that are already done."""
-        return Watch(self.ends, lambda done: self.told(more + done))
+        return Watch(self.ends, lambda done: self.on_progress(more + done))
 
 
 class Refiner:
@@ -92,7 +92,7 @@ class Refiner:
             seconds, left = launch.seconds(ready), launch.survivors
             log.add(seconds)
             turns += launch.strides
-            watch.told(indices.size - left)
+            watch.on_progress(indices.size - left)
             stop_if(cancel)
             strides = self._pace.next(launch.strides, seconds, program.most_strides)
         places = program.device.upload(np.ascontiguousarray(indices))

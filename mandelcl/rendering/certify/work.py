@@ -105,12 +105,12 @@ class CertifiedWork(WorkStage):
         before = self._totals(words[:, suspect])
         words[:, suspect] = self._refined(block, suspect, cancel)
         still = suspect[mask[suspect] == 0]
-        exactly = self._exactly.certify(self.job, block, still, words, self.log, self._told, cancel)
+        exactly = self._exactly.certify(self.job, block, still, words, self.log, self._on_exact, cancel)
         change = self._totals(words[:, suspect]) - before
         self.log.add_totals(change)
         return Tally(block.pixels, at_once, suspect.size - still.size, exactly), change
 
-    def _told(self, done: int, total: int) -> None:
+    def _on_exact(self, done: int, total: int) -> None:
         """Show how many of a block's pixels have been counted in exact arithmetic."""
         pixels, iterations = self.job.view.pixels, self.log.totals.iterations
         self._progress(Progress(self._finished, pixels, iterations, self.seconds, self.name, exact=(done, total)))

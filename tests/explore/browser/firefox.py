@@ -105,14 +105,14 @@ class Firefox:
 @contextmanager
 def firefox(command: str, folder: Path) -> Iterator[Firefox]:
     """Yield a window without a screen, of a Firefox that has a profile in a folder."""
-    said = folder / "said.txt"
+    reported = folder / "said.txt"
     profile = folder / "profile"
     profile.mkdir()
     options = ["--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
-    with said.open("wb") as file, subprocess.Popen([command, *options], stdout=file, stderr=file) as process:
+    with reported.open("wb") as file, subprocess.Popen([command, *options], stdout=file, stderr=file) as process:
         try:
             end = time.monotonic() + PATIENCE_S
-            while _LISTENS not in (text := said.read_text("utf-8", "replace")):
+            while _LISTENS not in (text := reported.read_text("utf-8", "replace")):
                 assert time.monotonic() < end, text
                 assert process.poll() is None, text
                 time.sleep(0.05)

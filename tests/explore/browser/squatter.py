@@ -67,9 +67,9 @@ class Squatter:
             socket.send(json.dumps({"say": "hello", "protocol": 2, "nonce": "ab" * 16}))
             for message in socket:
                 self.heard.append(str(message))
-                said = json.loads(message)
-                if "report" in said:
-                    self.reports.append(said["report"])
+                reported = json.loads(message)
+                if "report" in reported:
+                    self.reports.append(reported["report"])
                     socket.send("{}")
                     continue
                 self.proofs.append(str(message))

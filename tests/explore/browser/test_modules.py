@@ -82,24 +82,24 @@ def test_a_place_has_the_lattice_of_render(
     assert exact(found["pitch"]) == View.centred(re, im, zoom, *size).pitch
 
 
-def _field(cap: int) -> Field:
-    rng = np.random.default_rng(cap)
-    counts = np.minimum(rng.integers(0, cap + 1, 4000, dtype=np.uint64), cap).astype(np.uint32)
-    counts[:300], counts[300:400] = np.arange(300) % (cap + 1), cap
+def _field(max_iterations: int) -> Field:
+    rng = np.random.default_rng(max_iterations)
+    counts = np.minimum(rng.integers(0, max_iterations + 1, 4000, dtype=np.uint64), max_iterations).astype(np.uint32)
+    counts[:300], counts[300:400] = np.arange(300) % (max_iterations + 1), max_iterations
     smooth = rng.uniform(-0.4, 2.4, counts.size).astype(np.float32)
-    job = Job(View.centred(0, 0, 1, 80, 50), cap, planes=("counts", "smooth"))
+    job = Job(View.centred(0, 0, 1, 80, 50), max_iterations, planes=("counts", "smooth"))
     return Field(job, {"counts": counts.reshape(50, 80), "smooth": smooth.reshape(50, 80)})
 
 
-@pytest.mark.parametrize("cap", [500, 5_000_000, 4_294_967_294])
-def test_colours_are_those_of_the_package(modules: "Page", cap: int) -> None:
+@pytest.mark.parametrize("max_iterations", [500, 5_000_000, 4_294_967_294])
+def test_colours_are_those_of_the_package(modules: "Page", max_iterations: int) -> None:
     script = """async (load, { palette, cap, counts, smooth, colourings }) => {
         const { placesOf, turnsOf } = await load('turns.js');
         return colourings.map((colouring) => Array.from(placesOf(
             turnsOf(palette, colouring, palette.smooth), cap, Uint32Array.from(counts),
             palette.smooth ? Float32Array.from(smooth) : null)));
     }"""
-    field = _field(cap)
+    field = _field(max_iterations)
     choices: list[tuple[float | None, float, str | None]]
     choices = [(cycle, offset, None) for cycle in (None, 16.0, 0.7, 61.0, 1e-9) for offset in (0.0, 0.33, -1.7)]
     choices += [(cycle, 0.1, transfer) for cycle in (None, 3.0) for transfer in ("root4", "root2", "linear")]
@@ -107,7 +107,7 @@ def test_colours_are_those_of_the_package(modules: "Page", cap: int) -> None:
         size = len(palette.table()) - 1
         given: dict[str, Any] = {
             "palette": {"size": size, "cycle": palette.cycle, "smooth": palette.smooth},
-            "cap": cap,
+            "cap": max_iterations,
             "counts": field.counts.reshape(-1).tolist(),
             "smooth": np.asarray(field.planes["smooth"], float).reshape(-1).tolist(),
             "colourings": [

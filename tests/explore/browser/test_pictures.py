@@ -46,11 +46,11 @@ def rendered(command: str, folder: Path) -> _Pixels:
 
 def _as_copied(explorer: Explorer, folder: Path, option: str = "--palette") -> _Pixels:
     """Return the picture of the copied command, which has an option, and check that it is what rests."""
-    said = explorer.run(
+    reported = explorer.run(
         "(explorer) => explorer.client.ask({ do: 'copy', pane: 0, colouring: explorer.state.colouring })"
     )
-    assert option in said["command"]
-    expected = rendered(said["command"], folder)
+    assert option in reported["command"]
+    expected = rendered(reported["command"], folder)
     assert np.array_equal(explorer.resting(), expected)
     return expected
 
@@ -124,7 +124,7 @@ def test_received_counts_are_those_of_the_resolved_job(explorer: Explorer) -> No
     own = explorer.run(
         """async (explorer) => {
             const pane = explorer.panes[0], { compose } = await import('/compose.js');
-            const { counts } = compose([pane.layers.fine], pane.target, pane.layers.fine.cap);
+            const { counts } = compose([pane.layers.fine], pane.target, pane.layers.fine.maxIterations);
             const digest = await crypto.subtle.digest('SHA-256', counts.buffer);
             const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
             return [hex.join(''), pane.settled.job];

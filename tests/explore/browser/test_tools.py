@@ -109,8 +109,8 @@ def test_two_panes_compare_devices_and_numbers(explorer: Explorer) -> None:
             return red;
         }"""
     )
-    said = page.locator(".panel .verdict").inner_text()
-    assert red == int(said.partition(" of ")[0].replace("\u202f", ""))
+    reported = page.locator(".panel .verdict").inner_text()
+    assert red == int(reported.partition(" of ")[0].replace("\u202f", ""))
     page.keyboard.press("x")
     explorer.rests()
     assert explorer.run("(explorer) => explorer.panes.length") == 1

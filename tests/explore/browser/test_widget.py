@@ -77,7 +77,7 @@ _UPLOAD = """(text) => {
 @pytest.mark.usefixtures("usable")
 def test_widget_is_isolated_and_restores_its_view(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
     with notebook(browser, monkeypatch, at="seahorse-valley", size=(300, 160)) as shown:
-        page, cap = shown.page, shown.widget.job.iterations
+        page, max_iterations = shown.page, shown.widget.job.iterations
         page.evaluate("() => { window.keys = 0; document.addEventListener('keydown', () => { window.keys++; }); }")
         page.locator("#theirs").focus()
         page.keyboard.press("i")
@@ -87,7 +87,7 @@ def test_widget_is_isolated_and_restores_its_view(browser: "Browser", monkeypatc
         page.locator(".pane").first.focus()
         page.keyboard.press("h")
         assert page.evaluate("keys") == 1  # the notebook's own
-        assert shown.run("(explorer) => explorer.state.job.iterations") == cap
+        assert shown.run("(explorer) => explorer.state.job.iterations") == max_iterations
         page.evaluate(_UPLOAD, base64.b64encode(_given()).decode())
         shown.until("explorer.link.includes('zoom=77')")
         shown.rests()

@@ -53,8 +53,8 @@ class RemoteDevice:
     def of(cls, device: Device) -> Self:
         """Return what a device of this machine says of itself, which is tested for that."""
         slow = tuple(number.name for number in (FLOAT, DOUBLE) if selftest.slow_fma(device, number))
-        told = {field.name: getattr(device, field.name) for field in fields(cls) if field.name != "slow_fma"}
-        return cls(**told, slow_fma=slow)
+        known = {field.name: getattr(device, field.name) for field in fields(cls) if field.name != "slow_fma"}
+        return cls(**known, slow_fma=slow)
 
     @property
     def device_class(self) -> DeviceClass:
@@ -89,7 +89,7 @@ class RemoteDevice:
 
 
 @dataclass(frozen=True, slots=True)
-class Introduction:
+class Handshake:
     """A worker's mandelcl and its device; where it has none, `trouble` says why."""
 
     version: str

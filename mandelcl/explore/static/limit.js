@@ -9,14 +9,14 @@ const FEW = 64; // with fewer pixels outside, there is no suggestion
 const SAMPLES = 1 << 16;
 
 /** The iteration limit for these layers, rounded up to 1, 2 or 5 times a power of ten; null if they show too little. */
-export function suggestedCap(layers, most = 4294967294) {
+export function suggestedLimit(layers, most = 4294967294) {
   const layer = layers.find(({ filled, level }) => filled && level > 0) ?? layers.find(({ filled }) => filled);
   if (!layer) return null;
   const counts = [];
   const step = Math.max(1, Math.floor(layer.counts.length / SAMPLES));
   for (let i = 0; i < layer.counts.length; i += step) {
     const count = layer.counts[i];
-    if (count !== NONE && count !== layer.cap) counts.push(count);
+    if (count !== NONE && count !== layer.maxIterations) counts.push(count);
   }
   if (counts.length < FEW) return null;
   counts.sort((a, b) => a - b);
