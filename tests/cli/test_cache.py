@@ -44,7 +44,7 @@ def test_cache_lists_its_contents(root: Path) -> None:
     assert lines == [
         f"{root}: 3 files, 6.0 MiB",
         "  binaries      2     6.0 MiB  built kernels",
-        "  tuning        1     1.0 KiB  shapes that `mandelcl tune` found",
+        "  tuning        1     1.0 KiB  kernel shapes that `mandelcl tune` found",
     ]
 
 
