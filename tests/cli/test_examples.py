@@ -119,6 +119,10 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
             run("render", "--size", "32x18", "-o", word, "--quiet")
     if arguments[0] == "convert" and arguments[1].endswith(".png") and not (folder / arguments[1]).exists():
         run("render", "--size", "32x18", "-o", arguments[1], "--quiet")
+    for word in arguments[1:]:
+        if word.startswith("docs/") and (ROOT / word).is_file():  # commands on pages are run where the checkout is
+            (folder / word).parent.mkdir(parents=True, exist_ok=True)
+            (folder / word).write_bytes((ROOT / word).read_bytes())
     if "--merge" in arguments:
         tables = arguments[arguments.index("--merge") + 1 :]
         for word in takewhile(lambda word: word.endswith(".json"), tables):
@@ -227,7 +231,7 @@ def test_the_readme_has_the_two_commands() -> None:
 
 def test_the_readme_is_short_and_its_links_and_pictures_exist() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 220
+    assert len(text.splitlines()) <= 110
     for page in PAGES:
         for target in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text(encoding="utf-8")):
             if not target.startswith("https://"):
@@ -238,7 +242,7 @@ def test_the_readme_is_short_and_its_links_and_pictures_exist() -> None:
 def test_pictures_of_the_docs_are_small_files() -> None:
     pictures = list((ROOT / "docs" / "pictures").iterdir())
     assert pictures
-    assert all(path.stat().st_size <= 600_000 for path in pictures)
+    assert all(path.stat().st_size <= 900_000 for path in pictures)
 
 
 @pytest.mark.usefixtures("usable")
