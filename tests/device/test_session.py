@@ -240,6 +240,6 @@ def test_forked_process_cannot_use_the_session(device: Device) -> None:
                 os._exit(0)
         os.close(writing)
         with os.fdopen(reading, "rb") as pipe:
-            assert pipe.read().startswith(b"the session belongs to the process that this one was forked from")
+            assert pipe.read().startswith(b"the session belongs to the parent of this forked process")
         assert os.waitpid(child, 0)[1] == 0
         assert mandelcl.render(job(16, 16), session)[0].counts_sha256() == expected
