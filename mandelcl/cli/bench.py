@@ -42,7 +42,11 @@ Examples:
     "--scale", default="1", metavar="S", help="Scale the sides of all pictures, for example 1/8. [default: 1]"
 )
 @click.option(
-    "--cap", type=click.IntRange(min=2), metavar="N", help="Lower all iteration limits to N. [with --kernel: the limit]"
+    "--cap",
+    "max_iterations",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Lower all iteration limits to N. [with --kernel: the limit]",
 )
 @click.option(
     "--patience",

@@ -180,7 +180,18 @@ def _render(folder: Path) -> _Render:
         "--number",
         "float",
     )
-    options += ("--rounding", "fused", "--method", "direct", "--palette", "coursework", "--device", device().spec)
+    options += (
+        "--samples",
+        "1",
+        "--rounding",
+        "fused",
+        "--method",
+        "direct",
+        "--palette",
+        "coursework",
+        "--device",
+        device().spec,
+    )
     return _Render(("render", *options, "-o", "a.ppm"), field.job, field.counts, file)
 
 
