@@ -29,12 +29,13 @@ static uint_lanes result_float(float_lanes value, int_lanes mask) {
  * norms (float bits); with CERTIFIED, whether counts are proved; with DISTANCE norms and slopes, with LAST the last z,
  * all as float bits; with TRAIL, of each of its planes, the smooth step, its norm and what the iterates come to. Where
  * all lanes have pixels that lie as tiles, a tile's rows are `row_distance` words apart; else it is 0. */
-static void advance_write(const advance_orbits *orbits, uint max_iterations, bool limit_reached, global uint *results, uint pixels,
-                          uint row_distance) {
+static void advance_write(const advance_orbits *orbits, uint max_iterations, bool limit_reached, global uint *results,
+                          uint pixels, uint row_distance) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {
     const int_lanes alive = orbits->alive[v];
     uint word[RESULT_WORDS][LANES];
-    const uint_lanes limit_lanes = (uint_lanes)(max_iterations), count = select(min(orbits->count[v], limit_lanes), limit_lanes, alive);
+    const uint_lanes limit_lanes = (uint_lanes)(max_iterations);
+    const uint_lanes count = select(min(orbits->count[v], limit_lanes), limit_lanes, alive);
     lanes_store(count, word[PLANE_COUNTS]);
 #if SMOOTH
     const int_lanes inside = lanes_mask(count == limit_lanes);

@@ -61,8 +61,10 @@ def resolving(job: Job, fine: Job, session: Session, self_test: bool, on_message
     resolved, warnings = session.resolved(
         replace(fine, algorithm="escape"), self_test
     )  # the job's own algorithm is not resolved yet
+    _, own = session.resolved(replace(job, algorithm="escape"), self_test)
     for warning in warnings:
-        on_message(warning)
+        if warning not in own:  # those are reported when the work begins
+            on_message(warning)
     return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding)
 
 

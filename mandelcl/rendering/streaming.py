@@ -133,8 +133,11 @@ def render_to(
             samples = session.samples_of(fine, settings, progress, cancel or NEVER)
             colouring = replace(colouring, samples=samples)
             asked = finest(job, colouring)
-            if asked is not job:
+            try:
                 one = session.resolved(replace(asked, algorithm="escape"), self_test)[0]
+            except InvalidInputError:  # a number resolves the pixels, and none their samples
+                colouring, asked, one = replace(colouring, samples=1), job, fine
+            if asked is not job:
                 if given is not None and fine.number != "auto" and of_kind(one) != of_kind(fine):
                     # Further samples take another number, for which another device may be the fastest.
                     chosen, fine = choice_cache.resolved(asked, given, self_test)

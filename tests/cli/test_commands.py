@@ -359,7 +359,7 @@ def test_full_disk_behind_stdout_is_one_line(folder: Path, line: str, code: int,
     assert done.returncode == code
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left", "a/file"), OSError(24, "Too many open files")])
+@pytest.mark.parametrize("error", [OSError(28, "No space left", "a/file"), OSError(30, "Read-only file system")])
 def test_other_os_errors_are_not_taken_for_a_closed_pipe(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, error: OSError
 ) -> None:

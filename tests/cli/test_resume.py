@@ -20,7 +20,7 @@ import sys
 {prepare}
 from mandelcl.rendering import streaming
 from mandelcl import cli
-streaming.render_to.__kwdefaults__["store_after"] = 0
+streaming.render_to.__wrapped__.__kwdefaults__["store_after"] = 0
 sys.argv = ["mandelcl", *sys.argv[1:]]
 cli.main()
 """

@@ -96,7 +96,7 @@ def test_closed_standard_streams_are_tolerated(closed: str, tmp_path: Path) -> N
 
     assert ended("source", "--size", "8x8") == 0
     assert ended("bench", "--list") == 0
-    assert ended("render", "--size", "0x0") == 1
+    assert ended("render", "--size", "0x0") == 2
     assert ended("render", "--nonsense") == 2
 
 

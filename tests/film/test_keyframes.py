@@ -336,7 +336,7 @@ def test_dark_keyframes_are_reported_once(tmp_path: Path, iterations: int, dark:
     with held(tmp_path / "a.keys", film(iterations=iterations)) as folder, Session() as session:
         compute(folder, session, on_message=lines.append)
     reported = [
-        line for line in lines if "keyframes are dark: pixels reached the iteration limit of 8, and are not" in line
+        line for line in lines if "keyframes are dark: pixels reached the iteration limit of 8 and are not" in line
     ]
     assert len(reported) == dark
     assert len([line for line in lines if "limit" in line]) == dark

@@ -90,7 +90,7 @@ def test_compress_small_is_smaller(suffix: str, palette: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("compress", ["best", "stored", ""])
 def test_other_compressions_are_refused(compress: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="there is fast and small"):
+    with pytest.raises(InvalidInputError, match="use fast or small"):
         render_to(tmp_path / "a.npz", a_field().job, compress=compress)
     assert list(tmp_path.iterdir()) == []
 

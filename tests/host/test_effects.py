@@ -106,7 +106,7 @@ def test_effect_requires_its_planes_and_is_unique() -> None:
     assert not colouring.indexed
     with pytest.raises(InvalidInputError, match=r"^dim needs the plane smooth, .* with --planes smooth$"):
         colouring.picture(a_field(smooth=False))
-    with pytest.raises(InvalidInputError, match="each effect once, and dim"):
+    with pytest.raises(InvalidInputError, match="the effect dim is given twice"):
         in_order((Dim(0.5), Dim(0.5)))
     with pytest.raises(InvalidInputError, match="is not an effect"):
         in_order((object(),))  # type: ignore[arg-type]

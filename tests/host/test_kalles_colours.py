@@ -165,7 +165,7 @@ PLAIN = ForeignPlace(Fraction(0), Fraction(1), Fraction(3))
 def test_dropped_effects_are_named_on_export() -> None:
     colouring = Colouring(PALETTES["ice"], equalise=1.0, effects=(Light.parse("135"),))
     notes = lines_of(colouring, PLAIN)[1]
-    assert ["light" in notes[0], "equalised" in notes[1]] == [True, True]
+    assert ["light" in notes[0], "equalis" in notes[1]] == [True, True]
 
 
 def test_damaged_colours_end_in_one_line() -> None:

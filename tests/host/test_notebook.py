@@ -65,7 +65,7 @@ def test_a_field_that_cannot_be_painted_shows_its_repr() -> None:
     whole = a_field(16, 8)
     broken = Field(whole.job, {"counts": np.zeros((3, 2)), "smooth": np.zeros(1)})
     assert display.png(broken) is None
-    assert repr(broken) == "<Field of 16x8: counts, smooth; limit 500>"
+    assert repr(broken) == "<Field of 16x8: counts, smooth; iteration limit 500>"
 
 
 def test_a_field_becomes_labelled_arrays() -> None:

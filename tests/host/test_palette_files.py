@@ -88,7 +88,7 @@ def test_an_ultra_fractal_file_has_entries(folder: Path) -> None:
     assert [at(night, place)[0] for place in (0, 0.125, 0.5)] == [0, 128, 255]
     steps = np.diff(night.table()[: TABLE_SIZE // 2, 0].astype(int))
     assert (steps >= 0).all()  # a smooth curve that does not swing over
-    with pytest.raises(InvalidInputError, match=r"two\.ugr has no palette 'noon'; it has dawn, Long-Night$"):
+    with pytest.raises(InvalidInputError, match=r"two\.ugr has no palette 'noon'; its palettes are dawn, Long-Night$"):
         find_palette(f"{folder / 'two.ugr'}#noon")
 
 

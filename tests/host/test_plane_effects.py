@@ -92,8 +92,8 @@ def test_all_hosts_are_tried() -> None:
     ("name", "text", "what"),
     [
         ("light", "up", "--light must be a number, not 'up'"),
-        ("light", "1,2,3,4", "--light takes 1 to 3 values separated by commas, not '1,2,3,4'"),
-        ("light", "1,,1", "--light takes 1 to 3 values"),
+        ("light", "1,2,3,4", "--light needs 1 to 3 values separated by commas, not '1,2,3,4'"),
+        ("light", "1,,1", "--light needs 1 to 3 values"),
         ("light", "nan", "--light must be a number"),
         ("light", "45,-1", "the light's height must be a number from 0 to 1000, not -1"),
         ("light", "45,1,2", "the light's strength must be a number from 0 to 1, not 2"),

@@ -61,7 +61,7 @@ def test_terminal_output_is_cut_to_width_and_pipe_output_is_not(
     show(HEADINGS, LINES)
     out, err = capsys.readouterr()
     assert "Driver" not in out
-    assert err.startswith("mandelcl: left out: SPEC, Platform, Driver, ")
+    assert err.startswith("mandelcl: columns left out: SPEC, Platform, Driver, ")
     show(HEADINGS, LINES, wide=True)
     assert capsys.readouterr().err == ""
 
@@ -104,7 +104,7 @@ def test_devices_fit_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert max(map(cell_len, lines_of(out))) <= 80
     assert all(heading in lines_of(out)[0] for heading in ("SPEC", "Device", "Platform", "Double", "FMA", "Self-test"))
-    assert err.startswith("mandelcl: left out: Driver, ")
+    assert err.startswith("mandelcl: columns left out: Driver, ")
     assert "\x1b[31m" in out  # a device that fails is red
     devices._print([A_DEVICE], wide=True)
     assert capsys.readouterr().err == ""
