@@ -102,14 +102,14 @@ def prepare(order: Mapping[str, Any]) -> Any:
     return _here().answer({"do": "start", "assignment": 0, "job": order["job"]})
 
 
-def compute(order: Mapping[str, Any], corners: list[int], urgent: bool) -> Any:  # noqa: ARG001 - as it is called
+def compute(order: Mapping[str, Any], head: Mapping[str, Any], indices: bytes) -> Any:  # noqa: ARG001 - as it is called
     """Compute a block, in a worker."""
     behaviour = _here()
     if behaviour.honest:
         _honest_at_work.set()
     elif any(other.honest for other in _behaviours.values()):
         _honest_at_work.wait(_START_S)
-    return behaviour.answer({"do": "block", "block": corners})
+    return behaviour.answer(head)
 
 
 def nothing(*_values: Any) -> None:

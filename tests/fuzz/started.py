@@ -16,7 +16,7 @@ from tests.fuzz.devices import device
 from tests.fuzz.ground import Ground
 from tests.fuzz.oracle import Outcome, patience, require, require_reported
 
-SMALL = ("render", "--size", "24x16", "--number", "float", "--palette", "coursework", "-o", "a.ppm")
+SMALL = ("render", "--size", "24x16", "--number", "float", "--palette", "coursework", "--samples", "1", "-o", "a.ppm")
 
 
 @dataclass
