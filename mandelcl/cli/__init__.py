@@ -150,7 +150,8 @@ def _explain(error: click.ClickException) -> None:
         near = [meant] if meant.partition(" ")[0] in known else alike(error.option_name, known)
         message = f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
     # Click does not say to which command an option belongs that lacks a value.
-    command = context.command_path if context is not None else " ".join(["mandelcl", *sys.argv[1:2]])
+    given = [word for word in sys.argv[1:2] if word in cli.list_commands(click.Context(cli))]
+    command = context.command_path if context is not None else " ".join(["mandelcl", *given])
     where = f"; see `{command} --help`" if isinstance(error, click.UsageError) else ""
     print_line(f"mandelcl: {printable(' '.join(message.split()), LONGEST_LINE - len(where))}{where}")
 

@@ -28,6 +28,7 @@ def test_help_shows_every_option_in_a_group(run: Run, command: str) -> None:
     [
         (["rendr"], "no command 'rendr'; did you mean render?"),
         (["nonsense"], "no command 'nonsense'; the commands are render, zoom,"),
+        (["x" * 5000], "; see `mandelcl --help`"),
         (["render", "--colour", "red"], "no option --colour; did you mean --palette?"),
         (["render", "--resolution", "1x1"], "no option --resolution; did you mean --size?"),
         (["render", "--max-iterations", "9"], "no option --max-iterations; did you mean --iterations?"),
