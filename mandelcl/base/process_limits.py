@@ -76,7 +76,6 @@ def _addresses() -> int | None:
 
 def _files() -> int | None:
     """Return how many files this process may have open; None where there is no limit, as on Windows."""
-    with suppress(AttributeError):  # without `resource`, whose import takes a file itself
-        limit: int = os.sysconf("SC_OPEN_MAX")
-        return limit if limit >= 0 else None
-    return None
+    sysconf: Any = getattr(os, "sysconf", None)  # without `resource`, whose import takes a file itself
+    limit: int = -1 if sysconf is None else sysconf("SC_OPEN_MAX")
+    return limit if limit >= 0 else None
