@@ -115,8 +115,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 
 
 def method_of(job: Job) -> Method:
-    """Return the method of a job; one that has it not resolved is taken to be direct."""
-    return METHODS["direct" if job.method == "auto" else job.method]
+    """Return the method of a job whose method is resolved. Raises KeyError for any other job."""
+    return METHODS[job.method]
 
 
 def mapped_view(job: Job) -> View:
