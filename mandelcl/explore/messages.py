@@ -210,6 +210,7 @@ def _job(message: Message, view: View) -> Job:
         text(message, "method", "auto"),
         text(message, "algorithm", "escape"),
         planes=_planes(message),
+        auto_iterations=message.get("auto_iterations", False),
         reference=None if reference is None else Reference(re, im, radius),
     )
 

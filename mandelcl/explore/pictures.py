@@ -1,4 +1,4 @@
-"""Assembling the parts of a complete view: its planes, their digest, a suitable iteration limit, its colours."""
+"""Assembling the parts of a complete view: its planes, their digest, its colours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,20 +16,14 @@ from mandelcl.core.planes import COUNTS, PLANES
 from mandelcl.explore.frames import FOLLOWING, FrameAddress, FramePart, colours, tiled
 from mandelcl.explore.rectangles import overlap
 
-_LEAST_ITERATIONS = 1000
-_LATE = 0.995  # this share of the escaped counts is below ...
-_ROOM = 3  # ... a third of the suggested iteration limit
-_SAMPLE = 1 << 16
-
 
 @dataclass(frozen=True, slots=True)
 class ViewSummary:
-    """The SHA-256 of a view's counts, their sum, the number of pixels at the limit, and a suggested iteration limit."""
+    """The SHA-256 of a view's counts, their sum, and the number of pixels at the limit."""
 
     sha256: str
     iterations: int
     inside: int
-    suggested: int
 
 
 def assembled(
@@ -58,25 +52,7 @@ def summary(whole: Block, parts: Sequence[FramePart], max_iterations: int) -> Vi
     """Return the summary of a complete view."""
     counts: Words = assembled(whole, parts, ())[COUNTS.name]
     inside = int(np.count_nonzero(counts == np.uint32(max_iterations)))
-    return ViewSummary(
-        sha256(counts), int(counts.sum(dtype=np.uint64)), inside, suggested_limit(counts, max_iterations)
-    )
-
-
-def suggested_limit(counts: Words, max_iterations: int) -> int:
-    """Return an iteration limit: 3 × the 99.5th percentile of the escaped counts, rounded up to 1, 2 or 5 · 10^n."""
-    flat = counts.reshape(-1)
-    sample = flat[:: max(1, flat.size // _SAMPLE)]
-    escaped = sample[sample < np.uint32(max_iterations)]
-    if not escaped.size:
-        return _LEAST_ITERATIONS if max_iterations <= _LEAST_ITERATIONS else max_iterations
-    return rounded_limit(max(_LEAST_ITERATIONS, int(_ROOM * np.quantile(escaped, _LATE))))
-
-
-def rounded_limit(least: int) -> int:
-    """Round a number up to 1, 2 or 5 times a power of ten."""
-    power: int = 10 ** (len(str(least)) - 1)
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least)
+    return ViewSummary(sha256(counts), int(counts.sum(dtype=np.uint64)), inside)
 
 
 def painted(job: Job, whole: Block, parts: Sequence[FramePart], colouring: Colouring) -> npt.NDArray[np.uint8]:

@@ -205,6 +205,7 @@ class Viewing:
             number=job.number,
             rounding=job.rounding,
             method=job.method,
+            iterations=job.iterations,
             job=job.to_json(),
             degree=job.formula.degree,
             devices=[one.spec for one in facts],
@@ -269,7 +270,6 @@ class Viewing:
                 seconds=time.perf_counter() - self._started,
                 iterations_total=found.iterations,
                 inside=found.inside,
-                suggested=found.suggested,
             )
 
     def _send(self, send: str, **facts: Any) -> None:

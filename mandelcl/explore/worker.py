@@ -20,7 +20,7 @@ from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.device_output import OutputPlan
 from mandelcl.engine.host_buffers import HostPool
-from mandelcl.engine.loop import survey
+from mandelcl.engine.loop.survey import DeviceSurvey
 from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.smoothing import Smoothed
@@ -93,7 +93,7 @@ class _Explorer:
         def prepare(resolved: Job) -> None:
             method_of(resolved).prepare(resolved, show, cancel)
 
-        choice = survey.fastest(job, self._devices, wait=prepare)
+        choice = choose.fastest(job, self._devices, True, DeviceSurvey(self._devices, True, prepare, cancel))
         prepare(choice.job)
         lattice = choice.job.view.lattice
         levels = {level: _view_of(lattice, level, block) for level, block in order["levels"]}
@@ -116,7 +116,7 @@ class _Explorer:
         for device in self._devices:
             device.between = LAUNCHING
             device.progressed()
-        self._prefetch.look(job, choice.device)
+        self._prefetch.look(replace(job, iterations=choice.job.iterations, auto_iterations=False), choice.device)
 
     def _work(self, view: _View, level: int) -> Computation:
         """Return the work on a level of a view."""

@@ -11,7 +11,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.planes import PLANES
 from mandelcl.explore import frames
 from mandelcl.explore.frames import FrameAddress
-from mandelcl.explore.pictures import assembled, rounded_limit, suggested_limit
+from mandelcl.explore.pictures import assembled
 from tests.explore.page import HEADER
 
 _BLOCKS = st.builds(Block, st.integers(-600, 600), st.integers(-600, 600), st.integers(1, 300), st.integers(1, 300))
@@ -57,11 +57,3 @@ def test_frames_for_another_generation_have_the_same_pixels() -> None:
 def test_frames_of_another_size_are_refused() -> None:
     with pytest.raises(ValueError, match="size"):
         list(frames.unpacked(Block(0, 0, 4, 4), (), memoryview(bytes(10))))
-
-
-def test_suggested_limit_is_three_times_the_99_5_percentile() -> None:
-    assert [rounded_limit(least) for least in (1, 3, 1000, 1001, 2001, 7000)] == [1, 5, 1000, 2000, 5000, 10000]
-    counts = np.full((10, 10), 900, np.uint32)
-    assert suggested_limit(counts, 5000) == 5000
-    assert suggested_limit(counts, 900) == 1000  # all inside
-    assert suggested_limit(np.full((10, 10), 2, np.uint32), 5000) == 1000

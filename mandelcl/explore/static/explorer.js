@@ -5,7 +5,6 @@ import { Place, placeOf, rungBelow } from "./place.js";
 import { Ratio, parse } from "./ratio.js";
 import { readAddress, writeAddress } from "./address.js";
 import { PLAIN, recolour, withTable } from "./recolour.js";
-import { suggestedLimit } from "./limit.js";
 
 const SHAPE = 1.4; // width / height from which a home view is shown whole
 const REST_MS = 80; // without a gesture, before pixels are requested
@@ -13,8 +12,8 @@ const MOST_MS = 250; // between requests, however long a gesture lasts
 const SETTLE_MS = 400; // before a panned view gets its own anchor
 const ARITHMETIC = ["number", "rounding", "method", "reference", "radius_squared"];
 const CHEAP_S = 1; // if all pixels took longer, they are kept unchanged
-const MOST_BLIND = 500000; // the highest limit tried if nothing escapes, ...
-const STEP = 8; // ... in steps of this factor
+const LEAST_LIMIT = 1000; // the least automatic iteration limit
+const SURVEYED = [0.5, 2]; // a zoom by more than these factors needs a new survey, even while it lasts
 const ADDRESS_MS = 400; // browsers refuse more than about a hundred changes in half a minute
 
 export class Explorer {
@@ -123,6 +122,7 @@ export class Explorer {
       kept: kept ? next.place : this.state.kept,
       colouring: { ...this.state.colouring, ...colouring },
     };
+    this.jumped ||= Boolean(place);
     this.undoing = kind === "back" || kind === "browser";
     if (colouring) recolour(this);
     if (sight || place) for (const pane of this.panes) pane.aim(next, from);
@@ -166,21 +166,51 @@ export class Explorer {
     this.timers.ask = setTimeout(() => this.ask(), Math.max(0, Math.min(wait, this.first + MOST_MS - now)));
   }
 
-  ask() {
+  /** Request pixels. `rest` says that no gesture is under way. */
+  ask(rest = false) {
     this.first = undefined;
     this.atRest = false;
     if (!this.client.connected || this.size[0] < 2) return;
-    for (const pane of this.panes) pane.ask({ ...this.state.job, ...pane.own }, this.ready.planes);
+    const limit = this.limit(rest || this.jumped);
+    this.jumped = false;
+    this.panes.forEach((pane, k) => pane.ask({ ...this.state.job, ...(k === 0 ? limit : {}), ...pane.own }, this.ready.planes));
     this.emit("asked");
+  }
+
+  /** Whether a survey by the server decides the iteration limit of what is shown. */
+  get surveys() {
+    const { auto, kept, sight } = this.state;
+    return auto && !kept?.equals(sight.place); // a limit from a location or a link holds for its own view
+  }
+
+  /** The iteration limit of a request: at rest as for `render`; while zooming in it is never lowered. */
+  limit(rest) {
+    const { sight, job: { iterations } } = this.state;
+    if (!this.surveys) return { iterations };
+    const factor = this.surveyed ? sight.place.zoom.over(this.surveyed.place.zoom).toNumber() : Infinity;
+    if (!rest && factor > SURVEYED[0] && factor < SURVEYED[1]) return { iterations };
+    this.surveyed = sight;
+    if (rest) this.limited = sight;
+    return { iterations: rest || factor < 1 ? LEAST_LIMIT : iterations, auto_iterations: true };
+  }
+
+  /** The first pane's job is resolved with this iteration limit. */
+  resolved(iterations) {
+    if (iterations === this.state.job.iterations) return;
+    this.state = { ...this.state, job: { ...this.state.job, iterations } };
+    this.panes.slice(1).forEach((pane) => pane.ask({ ...this.state.job, ...pane.own }, this.ready.planes));
+    this.emit("change");
+    this.note();
   }
 
   /** A pane is complete: a panned view gets its own anchor, and a settled one becomes a step in the history. */
   completed(pane) {
-    if (this.state.auto && pane === this.panes[0] && this.raise(pane)) return;
     if (this.panes.some(({ state }) => state !== "complete" && state !== "resting")) return;
     const panned = this.state.sight.origin.some((value) => value !== 0);
     if (panned && this.panes.every(({ finished }) => finished.seconds < CHEAP_S)) {
       this.timers.settle = setTimeout(() => this.anchor(), SETTLE_MS);
+    } else if (this.surveys && this.limited !== this.state.sight) {
+      if (this.first === undefined) this.ask(true);
     } else {
       this.atRest = true;
       this.note(true);
@@ -195,7 +225,7 @@ export class Explorer {
       pane.target = this.state.sight;
       pane.touch();
     }
-    this.ask();
+    this.ask(true);
   }
 
   /** The pointer is at a point of a pane, or nowhere. */
@@ -203,28 +233,6 @@ export class Explorer {
     this.pointed = pane ? { pane, at } : null;
     if (pane) pane.point(at);
     this.emit("point", this.pointed);
-  }
-
-  /** The automatic iteration limit: never lower while zooming in. */
-  raise(pane, freely = false) {
-    const { iterations } = this.state.job;
-    const { sight, kept } = this.state;
-    if (!freely && kept?.equals(sight.place)) { // the limit from a location or a link holds for its own view
-      this.limited = sight.place.zoom;
-      return false;
-    }
-    const found = suggestedLimit(pane.layers.current, pane.client.welcome.limits?.iterations);
-    const wanted = found ?? (iterations < MOST_BLIND ? STEP * iterations : null);
-    const before = this.limited ?? sight.place.zoom;
-    const out = freely || this.blind || sight.place.zoom.compare(before) < 0;
-    this.blind = found === null;
-    if (wanted === null || (wanted < iterations && !out)) return false;
-    this.limited = sight.place.zoom;
-    if (wanted === iterations) return false;
-    this.state = { ...this.state, job: { ...this.state.job, iterations: wanted } };
-    this.emit("change");
-    this.schedule(0);
-    return true;
   }
 
   /** Write the address soon, or at once for a settled view. Leaving a settled view is a step in the history. */

@@ -17,10 +17,11 @@ export class Layers {
 
   /** Prepare for a view of this lattice. Another job or place begins a new one. */
   begin(view, job) {
-    const text = JSON.stringify(job);
-    const same = this.view && this.job === text && this.view.place === view.place && sameSize(this.view.size, view.size);
+    const { iterations, auto_iterations: open, ...rest } = job, text = JSON.stringify(rest);
+    const limited = open || this.fine?.maxIterations === iterations;
+    const same = this.view && limited && this.job === text && this.view.place === view.place && sameSize(this.view.size, view.size);
     [this.view, this.job, this.planes] = [view, text, job.planes ?? []];
-    if (!same) this.renew(job.iterations);
+    if (!same) this.renew(iterations);
     for (const layer of this.current) layer.moveTo(view.origin);
     if (same && !this.whole) this.fine.complete = false;
   }
@@ -41,19 +42,14 @@ export class Layers {
   }
 
   /** The view's job is resolved: pixels held under another key belong to another job. */
-  settle(key) {
+  settle(key, iterations) {
     const known = this.fine?.key;
-    if (known && known !== key) this.renew(this.fine.maxIterations);
-    for (const layer of this.current) layer.key = key;
+    if (known && known !== key) this.renew(iterations);
+    for (const layer of this.current) Object.assign(layer, { key, maxIterations: iterations });
   }
 
   take(frame) {
     return this.current.find((layer) => layer.level === frame.level)?.take(frame) ?? false;
-  }
-
-  /** Whether the view has coarse pixels. Fast views have none. */
-  get hasCoarse() {
-    return this.current.some(({ level, filled }) => level > 0 && filled);
   }
 
   /** The pixels that the server need not send again. */

@@ -55,8 +55,9 @@ export function maxIterations(explorer, iterations) {
 
 /** Switch the automatic iteration limit on or off. */
 export function automatic(explorer, auto) {
+  explorer.state = { ...explorer.state, kept: undefined };
+  explorer.jumped = true;
   explorer.show({ auto }, "");
-  if (auto) explorer.raise(explorer.panes[0], true);
 }
 
 /** Shift the colours by a fraction of a cycle. */

@@ -15,7 +15,7 @@ const USUAL = ["counts", "smooth"];
 const STILL = { log: 0, pivot: [0, 0], x: 0, y: 0 };
 
 export class Pane {
-  /** `index` is the pane's number at the server; `hooks` are {onsettled, oncomplete, oncoarse, onfailed, onpainted}. */
+  /** `index` is the pane's number at the server; `hooks` are {onsettled, oncomplete, onfailed, onpainted}. */
   constructor({ index, client, startWorker, hooks }) {
     Object.assign(this, { index, client, hooks, generation: 0, colouring: null, state: "empty", drawn: 0 });
     this.moving = element("canvas", { class: "moving" });
@@ -103,7 +103,7 @@ export class Pane {
   hear(message) {
     if (message.generation !== this.generation) return;
     if (message.say === "settled") {
-      this.layers.settle(message.key);
+      this.layers.settle(message.key, message.iterations);
       this.hooks.onsettled?.(this, message);
     } else if (message.say === "progress") {
       this.hooks.onprogress?.(this, message);
@@ -124,13 +124,11 @@ export class Pane {
   take(frame) {
     if (frame.generation !== this.generation) return;
     if (frame.kind === "colours") return void this.takeColours(frame);
-    const coarse = frame.level === 0 && !this.layers.fine.filled && this.layers.hasCoarse;
     if (this.layers.take(frame)) {
       this.came = this.generation;
       if (this.shown === this.generation) this.pace.tiles();
       else this.touch(); // the first pixels at once
     }
-    if (coarse) this.hooks.oncoarse?.(this);
   }
 
   /** Draw in the next frame. */

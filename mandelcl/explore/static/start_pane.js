@@ -8,12 +8,12 @@ export function addPane(explorer, shell, index, own = {}) {
   const hooks = {
     onsettled: (pane, message) => {
       pane.settled = message;
+      if (pane === explorer.panes[0]) explorer.resolved(message.iterations);
       if (pane === explorer.panes[0] && explorer.ready.effects && message.degree !== explorer.ready.degree) recolour(explorer);
       for (const line of message.warnings ?? []) explorer.say(line, "warning");
       explorer.emit("settled", pane);
     },
     onprogress: (pane, message) => explorer.emit("progress", { pane, message }),
-    oncoarse: (pane) => explorer.state.auto && pane === explorer.panes[0] && explorer.raise(pane),
     oncomplete: (pane) => {
       explorer.emit("progress", { pane, message: pane.finished });
       explorer.completed(pane);

@@ -60,7 +60,6 @@ class Explorer:
                 explorer.point(null, null);
                 explorer.follow('#n=1000&palette=classic', '');
                 explorer.state = { ...explorer.state, auto: true };
-                explorer.capped = undefined;
                 explorer.journey.entries.length = 0;
             }"""
         )

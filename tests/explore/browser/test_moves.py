@@ -1,8 +1,11 @@
 """Gestures, keys and the address: where each leads, exactly."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from mandelcl.base.exact import exact
+from mandelcl.core.job import Job
+from mandelcl.rendering.session import Session
 from tests.explore.browser.explorer import SIZE, Explorer, in_modules
 
 _HOME = "re=-0.75&im=0&zoom=1.6&n=1000&limit=auto&palette=classic"
@@ -215,3 +218,19 @@ def test_the_limit_stays_automatic_after_a_place_and_a_reload(wanderer: Explorer
     wanderer.page.reload()
     wanderer.rests()
     assert wanderer.run(limit) == [True, 3000]
+
+
+def test_the_automatic_limit_at_rest_is_that_of_render(wanderer: Explorer) -> None:
+    wanderer.run("(explorer) => explorer.follow('#re=-0.743643887037151&im=0.131825904205330&zoom=1e9')")
+    wanderer.rests()
+    job = Job.from_json(wanderer.run("(explorer) => explorer.panes[0].settled.job"))
+    with Session() as session:
+        wanted = session.limited(replace(job, iterations=1000, auto_iterations=True)).iterations
+    assert wanderer.run("(explorer) => explorer.state.job.iterations") == job.iterations == wanted > 1000
+    for _ in range(8):
+        wanderer.page.keyboard.press("-")
+    wanderer.rests()
+    job = Job.from_json(wanderer.run("(explorer) => explorer.panes[0].settled.job"))
+    with Session() as session:
+        wanted = session.limited(replace(job, iterations=1000, auto_iterations=True)).iterations
+    assert wanderer.run("(explorer) => explorer.state.job.iterations") == job.iterations == wanted
