@@ -13,7 +13,6 @@ from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.planes import WINDOW, first_words, values_of
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.formulas import Formula, Julia, formula_named
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device, discover
 from tests.device import deep
 from tests.device.comparing import quick_variant
@@ -48,6 +47,7 @@ def check(job: Job, device: Device) -> None:
     assert sum(value[1] != 0 for value in wanted.values()) > len(NAMES)
 
 
+@pytest.mark.long_combinations
 def test_every_word(target: Target) -> None:
     """The Mandelbrot set where products are fused, the burning ship where they are not."""
     formula, view = ("mandelbrot", VALLEY) if target.rounding == "fused" else ("burning-ship", SHIPS)
@@ -86,11 +86,15 @@ def first_words_by_perturbation(number: str) -> Words:
     return planes(deep_job(number), device)[0]
 
 
-@pytest.mark.parametrize("number", ["double", "float"])
-def test_every_device_has_the_same_bits_by_perturbation(device: Device, number: str) -> None:
-    """Whatever the lanes and the launches are."""
-    if by_name(number).needs_fp64 and not device.fp64:
-        pytest.skip("it has no double precision")
+@pytest.mark.parametrize("other", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_every_device_has_the_same_bits_by_perturbation(
+    device: Device, other: bool, request: pytest.FixtureRequest
+) -> None:
+    """Whatever the lanes and the launches are. Devices with double take both numbers in turn."""
+    if not (device.fp64 or request.config.getoption("--long")):
+        pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
+    able = [found.spec for found in discover() if found.fp64]
+    number = "double" if device.fp64 and (able.index(device.spec) % 2 == 0) != other else "float"
     job = deep_job(number)
     words, launches = planes(job, device, quick_variant(device, number), (7, 5), SetPace((7, 16, 1), (1, 3, 30)))
     assert launches > 2
@@ -141,7 +145,8 @@ def test_near_exact_iterates(method: str) -> None:
             method="direct",
             planes=KEPT,
         )
-    found = values_of(job.planes, planes(job, device)[0], job.facts)
+    variant = quick_variant(device, job.number) if method == "direct" else None  # kernels that other tests build, too
+    found = values_of(job.planes, planes(job, device, variant)[0], job.facts)
     outside = np.argwhere(found["counts"] < job.iterations)[::3]
     assert len(outside) > 5
     errors = [
