@@ -91,7 +91,7 @@ def __dir__() -> list[str]:
 
 
 def _show_in_notebooks() -> None:
-    """Have fields and jobs shown as pictures where IPython runs; it does so before it runs what imports this."""
+    """Register pictures of fields and jobs, and tables of sessions, if this process runs IPython."""
     import sys
 
     ipython = sys.modules.get("IPython")

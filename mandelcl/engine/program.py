@@ -1,4 +1,4 @@
-"""The loop on one device: give it memory, launch it."""
+"""The loop on one device: give it memory, launch it, wait for its launches."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -14,20 +14,58 @@ from mandelcl.base.words import Words
 from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.timeline import Detail
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.kernels import Kernels, shaped
-from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant, default_variant, fit_local
 from mandelcl.numbers import by_name
-from mandelcl.opencl.api import Buffer, Kernel
+from mandelcl.opencl.api import Buffer, Event, Kernel, event_seconds
 from mandelcl.opencl.device import Device
 
 _SURVIVORS_LOCAL = 64
 _ENDLESS = 1 << 62
 _MOST_STRIDES = (1 << 32) - 1
 _FIRST_TURNS = 256  # most orbits are decided by then; the rest go on packed together
+
+
+@dataclass(slots=True)
+class RunningLaunch:
+    """A running launch: `strides` strides of iterations of at most `orbits` orbits.
+
+    Once it has been waited for, `survivors` is how many orbits have not escaped; 0 if it ran to the iteration limit.
+    """
+
+    orbits: int
+    strides: int
+    _event: Event
+    _last_event: Event
+    _survivor_total: Words | None
+    _enqueued: float
+
+    def wait(self, device: Device) -> None:
+        """Return when it has ended and its survivors are counted."""
+        device.wait(self._last_event)
+
+    def describe(self, device: Device, details: Mapping[str, Detail]) -> None:
+        """Add details to what a trace says about it."""
+        device.commands.describe(self._event, details)
+
+    @property
+    def survivors(self) -> int:
+        """Orbits that have not escaped."""
+        return 0 if self._survivor_total is None else int(self._survivor_total[0])
+
+    def seconds(self, ready: float) -> float:
+        """Return how long it ran, by the device's clock, or by the host's if that is unusable.
+
+        `ready` is the host's time at which the device was free to start it.
+        """
+        seconds = event_seconds(self._event)
+        if seconds is not None:
+            return seconds
+        return time.perf_counter() - max(ready, self._enqueued)
 
 
 @dataclass(frozen=True, slots=True)

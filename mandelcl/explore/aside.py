@@ -1,11 +1,17 @@
-"""Blocking calls beside the event loop: in a few daemon threads, which do not delay the end of the process."""
+"""Between an event loop and other threads: blocking calls beside the loop, and messages of workers passed to it.
+
+The threads are daemons, so they do not delay the end of the process.
+"""
 
 import asyncio
+import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import ParamSpec, TypeVar
+
+from mandelcl.workers.process import WorkerMessage
 
 _AT_ONCE = 4
 
@@ -50,3 +56,16 @@ class Aside:
 
         begin(work)
         return await answer
+
+
+class LoopQueue(queue.Queue[WorkerMessage]):
+    """Takes the messages of a worker and passes each to a function in the thread of an event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[WorkerMessage], None]) -> None:
+        super().__init__()
+        self._loop, self._hear = loop, hear
+
+    def put(self, item: WorkerMessage, block: bool = True, timeout: float | None = None) -> None:  # noqa: ARG002
+        """Pass a message on, from any thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._hear, item)

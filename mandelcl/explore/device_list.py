@@ -8,8 +8,8 @@ from typing import Any
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.text import printable
 from mandelcl.explore import aside
+from mandelcl.explore.aside import LoopQueue
 from mandelcl.explore.device_slots import DeviceSlot
-from mandelcl.explore.loop_queue import LoopQueue
 from mandelcl.opencl.naming import named
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess

@@ -17,8 +17,8 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.text import printable
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.explore.aside import LoopQueue
 from mandelcl.explore.frames import HEADER_BYTES
-from mandelcl.explore.loop_queue import LoopQueue
 from mandelcl.explore.tasks import Piece, ResolvedTask, ViewTask
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker

@@ -8,7 +8,7 @@ from typing import Any
 
 from mandelcl.base.errors import CancelledError, DeviceError, MandelclError
 from mandelcl.explore import aside
-from mandelcl.explore.loop_queue import LoopQueue
+from mandelcl.explore.aside import LoopQueue
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.process import WorkerMessage, WorkerProcess
 

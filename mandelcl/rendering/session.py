@@ -103,15 +103,6 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _repr_html_(self) -> str:
-        from mandelcl.rendering.devices_table import table
-
-        if self._cluster is not None:
-            return table([], "A session: pictures are computed by the workers of a cluster")
-        several = "share each picture" if self._shared else "and each job uses the fastest"
-        number = len(self.devices)
-        return table(self.devices, f"A session of {f'{number} devices, {several}' if number > 1 else 'one device'}")
-
     @property
     def has_processes(self) -> bool:
         """Whether other processes compute the pictures."""

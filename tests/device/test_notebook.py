@@ -11,9 +11,8 @@ from PIL import Image
 
 import mandelcl
 from mandelcl.engine import choose
-from mandelcl.explore.notebook import display
+from mandelcl.explore.notebook import display, register
 from mandelcl.opencl.device import Device
-from mandelcl.rendering.devices_table import table
 
 JOB = mandelcl.Job(mandelcl.View.upright(-3, "1.5625", "1/128", 700, 400), 200)  # every point is a float
 
@@ -57,15 +56,17 @@ class _Cells(HTMLParser):
 
 def test_a_session_shows_its_devices(device: Device) -> None:
     with mandelcl.Session([device]) as session:
-        texts = _Cells(session._repr_html_()).texts
+        texts = _Cells(display.html(session)).texts
         assert texts[0] == "A session of one device"
         assert {device.spec, device.name, device.platform, device.type} <= set(texts)
-    assert _Cells(session._repr_html_()).texts == texts  # when it is closed, too
+    formatter = pytest.importorskip("IPython.core.formatters").DisplayFormatter()
+    register(formatter)
+    assert _Cells(formatter.format(session)[0]["text/html"]).texts == texts  # when it is closed, too
 
 
 def test_driver_strings_are_escaped(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "name", "<script>\x1b[31m")
-    shown = table([device], "one & all")
+    shown = display.table([device], "one & all")
     assert "<script>" not in shown
     assert "\x1b" not in shown
     assert "one &amp; all" in shown

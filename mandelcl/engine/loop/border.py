@@ -18,7 +18,6 @@ from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.device_output import TO_HOST, Delivered, OutputPlan
-from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.loop import border_in_flight, escape
 from mandelcl.engine.loop.border_in_flight import EnqueuedBlock
 from mandelcl.engine.loop.copies import Copies
@@ -26,7 +25,7 @@ from mandelcl.engine.loop.rectangles import ROW, Rectangles
 from mandelcl.engine.loop.schedule import BlockQueue, BlockSource, Pace
 from mandelcl.engine.loop.subdivision import LEAST_SIDE, DivisionLevel, DivisionPlan, levels
 from mandelcl.engine.memory import DevicePool, Memory
-from mandelcl.engine.program import Program
+from mandelcl.engine.program import Program, RunningLaunch
 from mandelcl.engine.resolve import connected_below
 
 # Caps, and the smallest rectangle below each: the longer orbits are, the more rectangles it pays to trace.

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
-from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.loop.rectangles import ROW, Rectangles
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.loop.subdivision import DivisionLevel, DivisionPlan, levels
 from mandelcl.engine.memory import Memory
-from mandelcl.engine.program import Program
+from mandelcl.engine.program import Program, RunningLaunch
 from mandelcl.engine.resolve import connected_below
 from mandelcl.opencl.api import Buffer
 

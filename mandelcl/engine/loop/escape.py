@@ -9,11 +9,10 @@ from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.core.block import Block
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.device_output import TO_HOST, Delivered, OutputPlan
-from mandelcl.engine.launch import RunningLaunch
 from mandelcl.engine.loop.copies import Copies
 from mandelcl.engine.loop.schedule import BlockSource, Pace
 from mandelcl.engine.memory import DevicePool, Memory
-from mandelcl.engine.program import Program
+from mandelcl.engine.program import Program, RunningLaunch
 
 _IN_FLIGHT = 2
 

@@ -1,18 +1,27 @@
-"""Small pictures of fields and jobs for notebooks, in the default colours. If drawing fails, there is no picture."""
+"""Fields, jobs and sessions in notebooks: small pictures in the default colours, and tables of devices.
+
+If drawing fails, there is no picture.
+"""
 
 import io
 import time
+from collections.abc import Iterable
 from dataclasses import replace
+from html import escape
 
 from mandelcl.base.names import DEFAULT_PALETTE
+from mandelcl.base.text import printable
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import find_palette
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
+from mandelcl.opencl.device import Device
+from mandelcl.rendering.session import Session
 
 MOST_SIDE = 1024  # in pixels, of a field's picture; a larger field is subsampled
 PREVIEW_SIDE = 320  # of a job's picture, which is computed for this purpose
 PREVIEW_S = 3.0  # time limit for the preview; if it takes longer, none is shown
+_HEADS = ("Device", "Name", "Platform", "Type", "Units", "Memory")
 
 
 class _Deadline:
@@ -73,3 +82,29 @@ def _painted(field: Field) -> bytes:
     file = io.BytesIO()
     Image.fromarray(pixels if picture.table is None else picture.table[pixels]).save(file, "PNG")
     return file.getvalue()
+
+
+def html(session: Session) -> str:
+    """Return a session as an HTML table of its devices."""
+    if not session.devices:
+        return table([], "A session: pictures are computed by the workers of a cluster")
+    several = "share each picture" if session.has_processes else "and each job uses the fastest"
+    number = len(session.devices)
+    caption = f"A session of {f'{number} devices, {several}' if number > 1 else 'one device'}"
+    return table(session.devices, caption)
+
+
+def table(devices: Iterable[Device], caption: str) -> str:
+    """Return devices as an HTML table. It shows only properties that need no computation on the device."""
+    rows = "".join(_row("td", _cells(device)) for device in devices)
+    return f"<table><caption>{escape(caption)}</caption>{_row('th', _HEADS)}{rows}</table>"
+
+
+def _cells(device: Device) -> tuple[str, ...]:
+    memory = f"{device.memory_bytes / 2**30:.1f} GiB"
+    return device.spec, device.name, device.platform, device.type, str(device.compute_units), memory
+
+
+def _row(tag: str, cells: Iterable[str]) -> str:
+    # Drivers choose these texts, so they must be escaped.
+    return "<tr>" + "".join(f"<{tag}>{escape(printable(cell))}</{tag}>" for cell in cells) + "</tr>"
