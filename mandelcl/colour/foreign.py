@@ -49,9 +49,8 @@ def colouring_of(text: str, place: ForeignPlace) -> tuple[Colouring | None, tupl
     if not values.get("colors"):
         return None, ()
     notes = [
-        f"{what} ({key}: {printable(values[key], 30)}) are left out because they have no counterpart here"
-        for key, (usual, what) in _WITHOUT_COUNTERPART.items()
-        if values.get(key, usual).strip() not in ("", usual)
+        f"{what} are left out because they have no counterpart here"
+        for what in kalles_fraktaler.unusual(values, _WITHOUT_COUNTERPART)
     ]
     if values.get("useopengl") == "1" and _PLAIN_SHADER not in values.get("glsl", _PLAIN_SHADER).replace("\\", ""):
         notes.append("its colours by a shader (glsl) are left out because they have no counterpart here")

@@ -5,10 +5,11 @@ high, and Re + Im·i is at pixel (⌊width/2⌋, ⌊height/2⌋). The imaginary 
 step in pixels is rotated by RotateAngle, then stretched by 2^StretchAmount along StretchAngle, then mirrored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from fractions import Fraction
 
-from mandelcl.base.errors import FileError
+from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.base.exact import parse_number
 from mandelcl.base.text import printable, quoted
 from mandelcl.files.places.decimals import decimal, scientific
@@ -54,14 +55,9 @@ def read(text: str) -> ForeignPlace:
     missing = [key for key in ("Re", "Im", "Zoom") if not values.get(key.lower())]
     if missing:
         raise FileError(f"not a location of Kalles Fraktaler: {' and '.join(missing)} are missing")
-    for key, (usual, what) in _REFUSED.items():
-        if not _is(values, key, usual):
-            raise FileError(f"it has {what} ({key}: {printable(values[key], 30)}), which is not supported")
-    notes = [
-        f"it has {what} ({key}: {printable(values[key], 30)}), which is left out"
-        for key, (usual, what) in _IGNORED.items()
-        if not _is(values, key, usual)
-    ]
+    for what in unusual(values, _REFUSED):
+        raise FileError(f"it has {what}, which is not supported")
+    notes = [f"it has {what}, which is left out" for what in unusual(values, _IGNORED)]
     angles = {key: _number(values, key) for key in ("rotateangle", "stretchangle", "stretchamount")}
     return ForeignPlace(
         parse_number(values["re"], "Re"),
@@ -79,6 +75,18 @@ def read(text: str) -> ForeignPlace:
         notes=tuple(notes),
         formula=of_kalles_fraktaler(_whole(values, "fractaltype", 0), _whole(values, "power", 2)),
     )
+
+
+def unusual(values: Mapping[str, str], expected: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    """Yield what the unusual values of a file mean, each with its key and value.
+
+    `expected` holds the usual value of each key, and what any other value means.
+    """
+    for key, (usual, what) in expected.items():
+        with suppress(InvalidInputError):  # a value that is not a number is unusual, too
+            if _is(values, key, usual):
+                continue
+        yield f"{what} ({key}: {printable(values[key], 30)})"
 
 
 def write(place: ForeignPlace) -> str:
@@ -118,7 +126,7 @@ def _radius(values: Mapping[str, str]) -> Fraction:
 
 
 def _is(values: Mapping[str, str], key: str, usual: str) -> bool:
-    """Return whether a value is missing, or has its usual value."""
+    """Return whether a value is missing, or is equal to its usual value."""
     text = values.get(key, "")
     return not text or text == usual or parse_number(text, key) == parse_number(usual)
 
