@@ -14,6 +14,7 @@ from mandelcl.files.exr.header import is_exr, read_header
 from mandelcl.files.foreign import Foreign
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
 from mandelcl.files.paths import one_line, require_readable, target
+from mandelcl.numbers import by_name
 
 
 def read_field(path: str | Path) -> Field:
@@ -42,11 +43,15 @@ def read_job(path: str | Path) -> Job:
     """
     with _reading(path) as file:
         if archive.is_archive(file):
-            return archive.read_job(file)
-        texts = _texts(file)
-        if JOB_KEY not in texts:
-            raise FileError("a picture without a mandelcl job")
-        return Job.from_json(texts[JOB_KEY])
+            job = archive.read_job(file)
+        else:
+            texts = _texts(file)
+            if JOB_KEY not in texts:
+                raise FileError("a picture without a mandelcl job")
+            job = Job.from_json(texts[JOB_KEY])
+        if job.number != "auto":
+            by_name(job.number)  # a job does not know which numbers there are
+        return job
 
 
 def read_job_or_place(path: str | Path) -> Job | places.ForeignPlace:

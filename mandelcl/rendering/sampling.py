@@ -56,16 +56,14 @@ def finest(job: Job, colouring: Colouring | None) -> Job:
     return replace(job, view=job.view.finer(1 << bits)) if bits else job
 
 
-def resolving(job: Job, fine: Job, session: Session, self_test: bool, on_message: Callable[[str], None]) -> Job:
-    """Return a job with the method and the number to which a finer job resolves on a session's devices."""
-    resolved, warnings = session.resolved(
-        replace(fine, algorithm="escape"), self_test
-    )  # the job's own algorithm is not resolved yet
-    _, own = session.resolved(replace(job, algorithm="escape"), self_test)
-    for warning in warnings:
-        if warning not in own:  # those are reported when the work begins
-            on_message(warning)
-    return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding)
+def resolving(job: Job, fine: Job, session: Session, self_test: bool) -> tuple[Job, tuple[str, ...]]:
+    """Return a job with the method and the number to which a finer job resolves on a session's devices, and warnings.
+
+    The warnings are those of the finer job. The work on the job itself may have some of them, too.
+    """
+    # The job's own algorithm is not resolved yet.
+    resolved, warnings = session.resolved(replace(fine, algorithm="escape"), self_test)
+    return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding), warnings
 
 
 def of_kind(job: Job) -> tuple[str, str, str]:

@@ -145,9 +145,12 @@ def render_to(
                 else:
                     fine = asked
         several = colouring is not None and colouring.samples != 1
-        job = resolving(job, fine, session, self_test, on_message) if several else fine
+        job, warnings = resolving(job, fine, session, self_test) if several else (fine, ())
         with timeline.span("begin"):
             work = session.begin(job, settings, on_message, progress, cancel or NEVER)
+        for warning in warnings:
+            if warning not in work.warnings:  # those have been reported
+                on_message(warning)
         _require_memory(work)
         if colouring is not None and not colouring.fits:
             with timeline.span("fit the colours"):

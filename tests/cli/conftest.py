@@ -34,14 +34,11 @@ Run = Callable[..., Result]
 SMALL = ("--size", "8x8")
 
 
-def refused(run: Run, folder: Path, *arguments: str, code: int | None = None) -> str:
-    """Return the one line with which bad input was refused; nothing was printed beside it, and no file was left.
-
-    Without a `code` it may be that of wrong usage or that of a failure.
-    """
+def refused(run: Run, folder: Path, *arguments: str, code: int = 2) -> str:
+    """Return the one line with which bad input was refused; nothing was printed beside it, and no file was left."""
     before = sorted(folder.rglob("*"))
     result = run(*arguments)
-    assert result.code in ((1, 2) if code is None else (code,)), result
+    assert result.code == code, result
     assert result.out == ""
     assert sorted(folder.rglob("*")) == before
     assert result.line.startswith("mandelcl: ")

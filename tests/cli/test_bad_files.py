@@ -29,9 +29,10 @@ def test_outputs(run: Run, folder: Path) -> None:
         "": "suffix must be one of",
         f"{'x' * 300}.png": "File name too long",
     }.items():
-        assert why in refused(run, folder, "render", *SMALL, "-o", path)
-        assert why in refused(run, folder, "recolour", "none.npz", "-o", path)
-        assert why in refused(run, folder, "coursework", "8", "8", "-o", path)
+        code = 2 if "suffix" in why else 1
+        assert why in refused(run, folder, "render", *SMALL, "-o", path, code=code)
+        assert why in refused(run, folder, "recolour", "none.npz", "-o", path, code=code)
+        assert why in refused(run, folder, "coursework", "8", "8", "-o", path, code=code)
         assert why in refused(run, folder, "compare", "a.npz", "b.npz", "-o", path, code=2)
 
 
@@ -43,20 +44,20 @@ def test_arguments_without_a_name(run: Run, folder: Path) -> None:
 
 def test_outputs_are_checked_before_devices(run: Run, folder: Path) -> None:
     for command in (["render", *SMALL], ["coursework", "8", "8"]):
-        assert "no folder" in refused(run, folder, *command, "--device", "nonsense", "-o", "missing/x.ppm")
+        assert "no folder" in refused(run, folder, *command, "--device", "nonsense", "-o", "missing/x.ppm", code=1)
 
 
 def test_rectangles_picture_is_checked_like_an_output(run: Run, folder: Path) -> None:
     traced = ("render", *SMALL, "--algorithm", "border", "--rectangles")
-    assert "no folder" in refused(run, folder, *traced, "missing/how.png")
-    assert "the same file" in refused(run, folder, *traced, "a.png", "-o", "a.png")
+    assert "no folder" in refused(run, folder, *traced, "missing/how.png", code=1)
+    assert "the same file" in refused(run, folder, *traced, "a.png", "-o", "a.png", code=1)
 
 
 @pytest.mark.usefixtures("links")
 def test_an_output_given_twice(run: Run, folder: Path) -> None:
     (folder / "link.png").symlink_to(folder / "a.png")
     for twin in ("a.png", "./a.png", "link.png"):
-        assert "the same file" in refused(run, folder, "render", *SMALL, "-o", "a.png", "-o", twin)
+        assert "the same file" in refused(run, folder, "render", *SMALL, "-o", "a.png", "-o", twin, code=1)
 
 
 def test_output_inside_the_tile_folder_of_another(run: Run, folder: Path) -> None:
@@ -65,8 +66,8 @@ def test_output_inside_the_tile_folder_of_another(run: Run, folder: Path) -> Non
     (folder / "w.dzi").write_text("older")
     (folder / "w_files" / "0").mkdir(parents=True)
     for path in ("w_files/p.png", "w_files/0/p.png"):
-        assert "among the tiles of w.dzi" in refused(run, folder, "render", *SMALL, "-o", "w.dzi", "-o", path)
-        assert "among the tiles of w.dzi" in refused(run, folder, "render", *SMALL, "-o", path, "-o", "w.dzi")
+        assert "among the tiles of w.dzi" in refused(run, folder, "render", *SMALL, "-o", "w.dzi", "-o", path, code=1)
+        assert "among the tiles of w.dzi" in refused(run, folder, "render", *SMALL, "-o", path, "-o", "w.dzi", code=1)
 
 
 @pytest.mark.usefixtures("links")
@@ -144,7 +145,7 @@ def test_like_refuses_files_without_a_job(run: Run, folder: Path, picture: Path)
     (folder / "cut.npz").write_bytes(picture.with_suffix(".npz").read_bytes()[:-40])
     (folder / "folder").mkdir()
     for name in ("stranger.png", "junk.png", "empty.png", "cut.png", "cut.npz", "folder", "missing.png", ""):
-        line = refused(run, folder, "render", "--like", name, "-o", "new.png")
+        line = refused(run, folder, "render", "--like", name, "-o", "new.png", code=1)
         assert line.startswith(f"mandelcl: cannot read {name}")
 
 
@@ -174,7 +175,7 @@ def test_like_refuses_invalid_jobs(run: Run, folder: Path, picture: Path) -> Non
         info = PngImagePlugin.PngInfo()
         info.add_text("mandelcl", json.dumps(job | change))
         Image.new("RGB", (4, 4)).save(folder / "odd.png", pnginfo=info)
-        refused(run, folder, "render", "--like", "odd.png", "-o", "new.png")
+        refused(run, folder, "render", "--like", "odd.png", "-o", "new.png", code=1)
 
 
 def test_like_takes_no_size(run: Run, folder: Path, picture: Path) -> None:
@@ -190,4 +191,4 @@ def test_recolour_refuses_files_that_are_not_fields(run: Run, folder: Path, pict
     damaged[len(field) // 2] ^= 0xFF
     (folder / "damaged.npz").write_bytes(damaged)
     for name in ("junk.npz", "cut.npz", "empty.npz", "damaged.npz", "missing.npz", "good.png", "."):
-        assert "cannot read" in refused(run, folder, "recolour", name, "-o", "new.png")
+        assert "cannot read" in refused(run, folder, "recolour", name, "-o", "new.png", code=1)

@@ -34,7 +34,7 @@ def test_sizes(run: Run, folder: Path, size: str, why: str) -> None:
 
 @pytest.mark.usefixtures("usable_double")
 def test_insufficient_disk_space(run: Run, folder: Path) -> None:
-    line = refused(run, folder, "render", "--size", "9000000x2000000000", "--number", "double")
+    line = refused(run, folder, "render", "--size", "9000000x2000000000", "--number", "double", code=1)
     assert "GiB free" in line
     assert "smaller size" in line
 
@@ -179,7 +179,7 @@ def test_unknown_names(run: Run, folder: Path, option: str, name: str) -> None:
 @pytest.mark.parametrize("name", ["nonsense", "", "99:99"])
 @pytest.mark.usefixtures("usable")
 def test_unknown_devices(run: Run, folder: Path, name: str) -> None:
-    line = refused(run, folder, "render", *SMALL, "--device", name)
+    line = refused(run, folder, "render", *SMALL, "--device", name, code=1)
     assert f"no device matches {name!r}; there is" in line
 
 

@@ -101,8 +101,6 @@ def test_bad_input(run: Run, folder: Path) -> None:
     (folder / "binary.cl").write_bytes(b"\x7fELF\0\0")
     (folder / "latin.cl").write_bytes(b"// \xe9\n")
     (folder / "huge.cl").write_text("// long\n" * 100_000, encoding="utf-8")
-    (folder / "a.cl").write_text(NAIVE, encoding="utf-8")
-    (folder / "folder" / "a.cl").write_text(NAIVE, encoding="utf-8")
     naive = ("--kernel", "naive")
     for arguments, why in {
         ("--kernel", "none.cl"): "cannot read the kernel none.cl: No such file",
@@ -111,7 +109,6 @@ def test_bad_input(run: Run, folder: Path) -> None:
         ("--kernel", "binary.cl"): "it is not a text",
         ("--kernel", "latin.cl"): "not a text in UTF-8",
         ("--kernel", "huge.cl"): "more than 256 KiB",
-        ("--kernel", "a.cl", "--kernel", "folder/a.cl"): "two kernels are called a.cl",
         (*naive, "--size", "wide"): "size 'wide' is not WIDTHxHEIGHT",
         (*naive, "--size", "0x7"): "size 0x7 has no pixels",
         (*naive, "--local", "8"): "work-group '8' is not COLUMNSxROWS",
@@ -126,15 +123,19 @@ def test_bad_input(run: Run, folder: Path) -> None:
         (*naive, "--device", "nothing-like-it"): "no device matches",
         (*naive, "--json", "no/such.json"): "no folder",
     }.items():
-        assert why in refused(run, folder, "bench", *arguments)
+        assert why in refused(run, folder, "bench", *arguments, code=1)
 
 
 def test_wrong_usage(run: Run, folder: Path) -> None:
+    (folder / "folder").mkdir()
+    (folder / "a.cl").write_text(NAIVE, encoding="utf-8")
+    (folder / "folder" / "a.cl").write_text(NAIVE, encoding="utf-8")
     for arguments, why in {
         ("devices", "--kernel", "naive"): "leave 'devices' out",
         ("devices", "--size", "8x8"): "--size needs --kernel",
         ("devices", "--check"): "--check needs --kernel",
         ("--local", "8x8"): "--local needs --kernel",
+        ("--kernel", "a.cl", "--kernel", "folder/a.cl"): "two kernels are called a.cl",
         ("--kernel", "naive", "--number", "fp128"): "'fp128' is not one of",
         ("--kernel", "naive", "--cap", "0"): "--cap",
         ("--kernel", "naive", "--center", "0", "0"): "--center needs --zoom",
@@ -146,7 +147,7 @@ def test_wrong_usage(run: Run, folder: Path) -> None:
 
 def test_without_oclgrind_check_says_what_to_install(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oclgrind, "library", lambda: None)
-    line = refused(run, folder, "bench", "--kernel", "naive", "--check")
+    line = refused(run, folder, "bench", "--kernel", "naive", "--check", code=2)
     assert "--check needs Oclgrind, which is not installed: on Debian and Ubuntu `apt install oclgrind`" in line
 
 

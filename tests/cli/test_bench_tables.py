@@ -130,7 +130,8 @@ def test_file_that_is_not_a_table_of_the_study_is_refused_in_one_line(
 ) -> None:
     damage(folder / "server.json")
     outputs = ("--json", "both.json", "--markdown", "both.md")
-    assert why in refused(run, folder, "bench", "--merge", *two, *outputs)
+    code = 2 if why == "merge tables of one study" else 1  # two good files that do not belong together are wrong usage
+    assert why in refused(run, folder, "bench", "--merge", *two, *outputs, code=code)
 
 
 def test_rows_that_cannot_be_drawn_leave_no_file(run: Run, folder: Path) -> None:

@@ -81,4 +81,4 @@ def test_devices_can_be_named(run: Run, folder: Path) -> None:
     rows = json.loads(run("devices", "--device", spec, "--json", "--no-self-test").out)["devices"]
     assert [row["spec"] for row in rows] == [spec]
     for soak in ((), ("--soak", "1")):
-        assert "no device matches" in refused(run, folder, "devices", "--device", "nothing of this name", *soak)
+        assert "no device matches" in refused(run, folder, "devices", "--device", "nothing of this name", *soak, code=1)

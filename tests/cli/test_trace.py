@@ -42,18 +42,20 @@ def test_traces_that_cannot_be_written(run: Run, folder: Path) -> None:
         "held": "it is a folder",
         "a.png": "the same file",
     }.items():
-        assert why in refused(run, folder, "render", *SMALL, "-o", "a.png", "--trace", path)
-    assert "the same file" in refused(run, folder, "bench", "devices", "--json", "t.json", "--trace", "t.json")
-    assert "no folder" in refused(run, folder, "bench", "devices", "--trace", "missing/t.json")
+        assert why in refused(run, folder, "render", *SMALL, "-o", "a.png", "--trace", path, code=1)
+    assert "the same file" in refused(run, folder, "bench", "devices", "--json", "t.json", "--trace", "t.json", code=1)
+    assert "no folder" in refused(run, folder, "bench", "devices", "--trace", "missing/t.json", code=1)
 
 
 @pytest.mark.usefixtures("usable")
 def test_refused_render_writes_no_trace_file(run: Run, folder: Path) -> None:
-    refused(run, folder, "render", *SMALL, "--device", "nothing of this name", "--trace", "t.json")
+    refused(run, folder, "render", *SMALL, "--device", "nothing of this name", "--trace", "t.json", code=1)
 
 
 def test_a_trace_among_the_tiles_of_a_picture(run: Run, folder: Path) -> None:
     pytest.importorskip("pyvips")
     (folder / "w.dzi").write_text("older")
     (folder / "w_files").mkdir()
-    assert "among the tiles" in refused(run, folder, "render", *SMALL, "-o", "w.dzi", "--trace", "w_files/t.json")
+    assert "among the tiles" in refused(
+        run, folder, "render", *SMALL, "-o", "w.dzi", "--trace", "w_files/t.json", code=1
+    )

@@ -197,7 +197,7 @@ def test_suffixes_choose_codecs(path: str, name: str | None, expected: str) -> N
     ("path", "name"), [("a.avi", None), ("a.mp4", "ffv1"), ("a", "h264"), ("a.mp4", "h266"), ("a.mp4", "png")]
 )
 def test_unsupported_containers_are_refused(path: str, name: str | None) -> None:
-    with pytest.raises(InvalidInputError, match=r"suffix|unknown codec"):
+    with pytest.raises(InvalidInputError, match=r"needs the suffix|must be \.mp4|unknown codec|without a suffix"):
         codec_for(path, name)
 
 
