@@ -4,6 +4,7 @@ import errno
 import importlib
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from mandelcl.base.errors import NoDeviceError
@@ -28,6 +29,16 @@ def remarks() -> list[str]:
     limit = _addresses()
     few = [_few_addresses(limit)] if limit is not None and limit < _ENOUGH_ADDRESSES else []
     return [f"{line}, and drivers end a process that has too few" for line in (*few, scarce_files()) if line]
+
+
+def allow_more(size: int) -> None:
+    """Let this process take at most `size` bytes more than it has; where the system does not say, this does nothing."""
+    with suppress(ImportError, OSError, ValueError):
+        resource: Any = importlib.import_module("resource")
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+        limit, most = pages * resource.getpagesize() + size, resource.getrlimit(resource.RLIMIT_AS)[1]
+        if most == resource.RLIM_INFINITY or limit < most:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
 def scarce_files() -> str:

@@ -1,7 +1,7 @@
-"""Files that a page sends: pictures and fields of mandelcl, whose jobs are read.
+"""Files that a page sends: pictures and fields of mandelcl, locations of other programs, and palettes.
 
 Their contents are untrusted and are decoded by third-party libraries. So a separate process reads each (the role
-`open`). It may take long or crash without affecting the server.
+`open`), with limits of time and memory. It may crash without affecting the server.
 """
 
 import asyncio
@@ -14,14 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mandelcl.base.errors import InvalidInputError, MandelclError
-from mandelcl.base.text import quoted
-from mandelcl.colour.colour import Colouring
-from mandelcl.explore import messages, places
+from mandelcl.base import process_limits
+from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
+from mandelcl.base.text import printable, quoted
+from mandelcl.explore import dropped, messages
 from mandelcl.explore.messages import Message
 from mandelcl.explore.tasks_aside import Head, Stopped, run_aside
 from mandelcl.explore.tasks_aside import serve as serve_task
-from mandelcl.files.loading import read_colouring, read_job
 from mandelcl.workers.channel import Channel
 
 if TYPE_CHECKING:
@@ -30,7 +29,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 28
 _MOST_UPLOADS = 2
 _ROLE = "open"
-_LONGEST_S = 120.0  # time limit for reading a file
+_LONGEST_S = 30.0  # time limit for reading a file
+_MOST_NAME = 80  # characters of its name in messages
+_MOST_MEMORY = 1 << 30  # bytes that reading may take
 _LOOK_S = 0.1
 
 
@@ -38,10 +39,13 @@ class Upload:
     """A file being uploaded. When it is complete, its job is read and sent to the page."""
 
     def __init__(self, client: "Client", number: int, name: str, size: int) -> None:
-        self._client, self._number, self._name, self._left = client, number, name, size
+        self._client, self._number, self._left = client, number, size
+        self._own_name, self._name = name, printable(name, _MOST_NAME)
         try:
             # Unbuffered, so that errors of writing appear at once, and closing the file writes nothing.
-            self._file: Any = tempfile.NamedTemporaryFile(prefix="mandelcl-", delete=False, buffering=0)  # noqa: SIM115
+            self._file: Any = tempfile.NamedTemporaryFile(  # noqa: SIM115
+                prefix="mandelcl-", suffix=dropped.suffix_of(name), delete=False, buffering=0
+            )
         except OSError as error:
             raise self._unkept(error) from error
 
@@ -75,7 +79,8 @@ class Upload:
     async def _read(self) -> None:
         try:
             async with asyncio.timeout(_LONGEST_S):
-                found, _ = await run_aside(_ROLE, {"path": self._file.name}, lambda _head: None)
+                order = {"path": self._file.name, "name": self._own_name}
+                found, _ = await run_aside(_ROLE, order, lambda _head: None)
             self._client.send({"say": "opened", "id": self._number, **found})
         except TimeoutError as error:
             raise InvalidInputError(f"{self._name} takes more than {_LONGEST_S:.0f} s to read") from error
@@ -103,23 +108,22 @@ def _answer(order: Head, _show: Callable[[Head], None], cancel: Stopped) -> tupl
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        return _described(Path(order["path"])), b""
+        process_limits.allow_more(_MOST_MEMORY)
+        return dropped.described(Path(order["path"]), order["name"]), b""
+    except MemoryError as error:
+        raise FileError("reading it takes too much memory") from error
     finally:
         read.set()
         watcher.join()
-
-
-def _described(path: Path) -> dict[str, Any]:
-    job, colouring = read_job(path), read_colouring(path)
-    shown = None if colouring is None else places.colouring_json(Colouring.from_json(colouring))
-    return {**places.described(job), "job": job.to_json(), "colouring": shown}
 
 
 def begin(client: "Client", message: Message) -> None:
     """Begin to receive a file."""
     number = messages.number_id(message)
     size = messages.whole(message, "size", MOST_BYTES, 1)
-    name = quoted(messages.text(message, "name"))
+    name = messages.text(message, "name")
+    if dropped.suffix_of(name) and size > dropped.MOST_TEXT:
+        raise InvalidInputError(f"{quoted(name)} is too large: a file of text may have {dropped.MOST_TEXT >> 20} MiB")
     if number in client.uploads or len(client.uploads) >= _MOST_UPLOADS:
         raise messages.too_much()
     client.uploads[number] = Upload(client, number, name, size)

@@ -76,6 +76,23 @@ def append_texts(file: BinaryIO, texts: Mapping[str, str]) -> None:
     _write_chunk(file, b"IEND")
 
 
+def require_short_texts(file: BinaryIO, most: int) -> None:
+    """Raise FileError for a PNG with a text chunk of more than `most` bytes. The file is back at its start afterwards.
+
+    Files of other kinds, and damaged ones, are left to their readers.
+    """
+    if file.read(len(_SIGNATURE)) == _SIGNATURE:
+        for _ in range(_MOST_CHUNKS):
+            head = file.read(8)
+            size, kind = int.from_bytes(head[:4], "big"), head[4:]
+            if kind in _READERS and size > most:
+                raise FileError(f"a PNG picture with a text of more than {most >> 10} KiB")
+            if len(head) < 8 or kind == b"IEND":
+                break
+            file.seek(size + 4, os.SEEK_CUR)
+    file.seek(0)
+
+
 def _pack_lines(pixels: npt.NDArray[np.uint8], stream: deflate.Stream, last: bool) -> tuple[list[bytes], int, int]:
     """Return rows of pixels as a part of the zlib stream, their checksum and their size."""
     lines = np.empty((pixels.shape[0], pixels.shape[1] + 1), dtype=np.uint8)

@@ -14,17 +14,18 @@ from PIL import Image
 import mandelcl
 from mandelcl.core.job import Job
 from mandelcl.files.loading import read_colouring, read_field, read_job
+from mandelcl.files.places import read_place
 from mandelcl.formulas import Formula
 from tests.explore.page import HEADER, HOME, Page, Server, serving, wait_until
 
 CLASSIC = {"palette": "classic", "cycle": None, "offset": 0.25}
 
 
-def open_file(page: Page, path: Path) -> dict[str, Any]:
+def open_file(page: Page, path: Path, name: str = "") -> dict[str, Any]:
     """Return what the server says of a file that is sent to it."""
     data = path.read_bytes()
-    page.send("open", id=77, name=path.name, size=len(data))
-    for start in range(0, len(data), 40_000):
+    page.send("open", id=77, name=name or path.name, size=len(data))
+    for start in range(0, len(data) if len(data) <= 1 << 20 else 0, 40_000):
         page.socket.send(struct.pack("<II", 0x554C434D, 77) + data[start : start + 40_000])
     while True:
         message = page.receive()
@@ -188,6 +189,46 @@ def test_opened_file_returns_its_view(page: Page, tmp_path: Path, suffix: str) -
     picture = page.view({name: opened[name] for name in names})
     assert picture.sha256 == report.counts_sha256
     assert opened["colouring"] == (None if suffix == ".npz" else {"palette": "ice", "cycle": None, "offset": 0.0})
+
+
+def test_location_of_another_program_is_opened(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "a.kfr"
+    path.write_text("Re: -0.75\nIm: 0.1\nZoom: 1.5E3\nIterations: 200\nColors: 1,2,3,250,0,90,\nIterDiv: 2.5\n")
+    opened = open_file(page, path)
+    assert (opened["say"], opened["iterations"], opened["auto_iterations"]) == ("opened", 200, False)
+    assert opened["colouring"]["palette"]["colours"] == ["#030201", "#5a00fa"]
+    foreign = read_place(path).view(1280, 720)  # with the imaginary axis downward
+    upright = Job.from_json(opened["job"]).view
+    for pixel in ((0, 0), (1279, 3), (640, 719)):
+        (re, im), (own_re, own_im) = foreign.point(*pixel), upright.point(*pixel)
+        assert (own_re, own_im) == (re, -im)
+
+
+def test_palettes_of_another_program_are_opened(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "sunset.map"
+    path.write_text("0 0 0\n255 128 0\n9 99 199\n")
+    (palette,) = open_file(page, path)["palettes"]
+    assert (palette["name"], palette["colours"]) == ("sunset", ["#000000", "#ff8000", "#0963c7"])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.kfr", b"x" * ((1 << 20) + 1), "too large"),
+        ("../../a.toml", b"nothing", "location"),
+        ("a.map", b"no colours", "palette"),
+        ("a.png", b"\x89PNG\r\n\x1a\n\x00\x01\x00\x01tEXt", "more than 64 KiB"),
+    ],
+)
+def test_invalid_file_of_another_program_is_refused(
+    page: Page, tmp_path: Path, name: str, data: bytes, reason: str
+) -> None:
+    path = tmp_path / Path(name).name
+    path.write_bytes(data)
+    refused = open_file(page, path, name)
+    assert refused["say"] == "problem"
+    assert reason in refused["line"]
+    assert "mandelcl-" not in refused["line"]
 
 
 def test_foreign_file_is_refused_in_one_line(page: Page, tmp_path: Path) -> None:

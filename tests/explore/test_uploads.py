@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.explore import tasks_aside, uploads
+from mandelcl.explore import dropped, tasks_aside, uploads
 from mandelcl.explore.client import Client
 from mandelcl.workers.channel import Channel
 
@@ -70,7 +70,7 @@ def in_a_loop(work: Coroutine[Any, Any, object]) -> None:
 def reads_for_ever(channel: Channel) -> None:
     """Serve the role `open` with a decoder that does not come to an end."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(uploads, "_described", lambda _path: time.sleep(3600))
+        patch.setattr(dropped, "described", lambda _path, _name: time.sleep(3600))
         uploads.serve(channel)
 
 

@@ -442,8 +442,9 @@ def _uploads(server: _Server, random: Random, held: ExitStack) -> None:
     """Files that a page sends, damaged, in pieces of any size, too few or too many of them."""
     wire = _Wire(server, random, held)
     for number in range(random.choice((1, 1, 2, 4))):
-        name, data = random.choice([*samples.pictures().items(), ("a.npz", samples.archives()[0][1])])
-        data = damaged(data, random)
+        known = {**samples.pictures(), **samples.places(), **samples.palettes(), "a.npz": samples.archives()[0][1]}
+        name, data = random.choice(list(known.items()))
+        data = damaged(data, random) if random.random() < 0.8 else data
         size = len(data) + random.choice((0, 0, 0, 0, 1, -1))
         name = random.choice((name, name, "../" + name, "\x1b[31m", "x" * 300))
         wire.report_line(json.dumps({"do": "open", "id": number, "name": name, "size": size}))

@@ -19,15 +19,6 @@ from tests.fuzz.libraries import writable
 from tests.fuzz.mutations import changed_text, damaged
 from tests.fuzz.oracle import require, require_line
 
-_KFR = (
-    "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 200\r\nIterDiv: 2.5\r\nColorMethod: 1\r\nColorOffset: 7\r\n"
-    "Colors: 1,2,3,250,0,90,\r\nInteriorColor: 0,0,0,\r\nPower: 3\r\nFractalType: 1\r\nRotateAngle: 30\r\n"
-)
-_F3 = (
-    'location.real = "-0.75"\nlocation.imag = "0.1"\nlocation.zoom = "1.5e3"\nbailout.iterations = 200\n'
-    'image.width = 9\nimage.height = 6\ntransform.rotate = 30.0\n[[formula]]\nopcodes = "absx sqr add"\n'
-)
-_RUST = 'real = "-0.75"\nimag = "1e-1"\nzoom = "1.5E3"\niterations = 200\nrotate = 30.0\n'
 _FIELDS = (".exr", ".kfb")
 
 
@@ -73,9 +64,7 @@ def _whole() -> Mapping[str, bytes]:
     kfb = b"KFB" + struct.pack("<ii", 3, 2) + pixels + struct.pack("<ii", 1, 1) + b"\1\2\3" + struct.pack("<i", 60)
     return MappingProxyType(
         {
-            "a.kfr": _KFR.encode(),
-            "a.f3.toml": _F3.encode(),
-            "b.toml": _RUST.encode(),
+            **samples.places(),
             **exr,
             "a.kfb": kfb + struct.pack("<6f", *(k / 8 for k in range(6))),
         }

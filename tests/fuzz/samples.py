@@ -22,6 +22,16 @@ from mandelcl.files import archive, output
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
 from tests.fuzz.libraries import writable
 
+_KFR = (
+    "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 200\r\nIterDiv: 2.5\r\nColorMethod: 1\r\nColorOffset: 7\r\n"
+    "Colors: 1,2,3,250,0,90,\r\nInteriorColor: 0,0,0,\r\nPower: 3\r\nFractalType: 1\r\nRotateAngle: 30\r\n"
+)
+_F3 = (
+    'location.real = "-0.75"\nlocation.imag = "0.1"\nlocation.zoom = "1.5e3"\nbailout.iterations = 200\n'
+    'image.width = 9\nimage.height = 6\ntransform.rotate = 30.0\n[[formula]]\nopcodes = "absx sqr add"\n'
+)
+_RUST = 'real = "-0.75"\nimag = "1e-1"\nzoom = "1.5E3"\niterations = 200\nrotate = 30.0\n'
+_UGR = 'dawn {\ngradient:\n  title="dawn" smooth=yes\n  index=0 color=255\n  index=200 color=16711680\n}\n'
 _DEEP = Fraction(1, 10**40)
 
 
@@ -127,3 +137,13 @@ def table() -> dict[str, Any]:
     machines = [row["machine"] for row in values["rows"]]
     values["rows"] = [row for k, row in enumerate(values["rows"]) if machines[:k].count(row["machine"]) < 2]
     return values
+
+
+def places() -> Mapping[str, bytes]:
+    """Return locations of other programs, by the name of their file."""
+    return {"a.kfr": _KFR.encode(), "a.f3.toml": _F3.encode(), "b.toml": _RUST.encode()}
+
+
+def palettes() -> Mapping[str, bytes]:
+    """Return palettes of other programs, by the name of their file."""
+    return {"a.ugr": _UGR.encode(), "a.map": b"0 0 0 black\n255 128 0\n9 99 199\n"}

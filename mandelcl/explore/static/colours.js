@@ -3,6 +3,8 @@
 import { element, row } from "./dom.js";
 import { effectsPanel } from "./effects_panel.js";
 import { favourite } from "./moves.js";
+import { ownPalettes } from "./own_palettes.js";
+import { withTable } from "./recolour.js";
 import { transferOf } from "./turns.js";
 
 export function colours(explorer) {
@@ -30,7 +32,7 @@ export function colours(explorer) {
 
   for (const palette of explorer.client.welcome.palettes) {
     const swatch = element("canvas", { width: 256, height: 1, "aria-hidden": "true" });
-    paint(swatch, palette);
+    paint(swatch, withTable(palette));
     const chosen = element(
       "button", { type: "button", role: "radio", "data-palette": palette.name, title: palette.description, onclick: () => change({ palette: palette.name }) },
       swatch, element("span", {}, palette.name),
@@ -51,18 +53,17 @@ export function colours(explorer) {
   });
   const el = element(
     "div", { class: "colours" }, list, row("Offset", offset), row("Transfer", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual),
-    element("h3", {}, "Effects"), ...effectsPanel(explorer),
+    ...ownPalettes(explorer, paint), element("h3", {}, "Effects"), ...effectsPanel(explorer),
     element("p", { class: "hint" }, "Keys 1 … 9 choose a palette; with Alt they store the current one. [ and ] shift the colours, , and . change the cycle."), keep,
   );
   return { name: "colours", title: "Colours", icon: "colours", el };
 }
 
 function paint(canvas, { table, size }) {
-  const bytes = Uint8Array.from(atob(table), (letter) => letter.charCodeAt(0));
   const image = new ImageData(canvas.width, 1);
   for (let x = 0; x < canvas.width; x++) {
     const place = 3 * Math.floor((x * size) / canvas.width);
-    image.data.set([bytes[place], bytes[place + 1], bytes[place + 2], 255], 4 * x);
+    image.data.set([...table.subarray(place, place + 3), 255], 4 * x);
   }
   canvas.getContext("2d").putImageData(image, 0, 0);
 }

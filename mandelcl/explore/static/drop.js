@@ -1,4 +1,4 @@
-// Open pictures and fields of mandelcl that are dropped on the page.
+// Open files that are dropped on the page: pictures, fields, locations of other programs, and palettes.
 
 /** Accept files dropped on `el`. Returns a function that stops this. */
 export function takeDrops(el, explorer) {
@@ -18,12 +18,17 @@ export function takeDrops(el, explorer) {
   return () => Object.entries(listeners).forEach(([kind, listener]) => el.removeEventListener(kind, listener));
 }
 
-/** Open the job of a file, which the server reads. */
+/** Open the job, the location or the palettes of a file, which the server reads. */
 export async function open(file, explorer) {
   const most = explorer.client.welcome.limits.upload ?? Infinity;
   if (file.size > most) return explorer.say(`${file.name} is larger than the server accepts; try \`mandelcl explore --like\``, "warning");
   try {
-    explorer.open(await explorer.client.upload(file.name, new Uint8Array(await file.arrayBuffer())));
+    const opened = await explorer.client.upload(file.name, new Uint8Array(await file.arrayBuffer()));
+    for (const note of opened.notes ?? []) explorer.say(note, "warning");
+    if (opened.palettes) {
+      explorer.emit("palettes", opened.palettes);
+      explorer.show({ colouring: { palette: opened.palettes[0], cycle: null, transfer: undefined, equalise: undefined, inside: undefined } }, "colour");
+    } else explorer.open({ ...opened, auto: opened.auto_iterations });
     explorer.say(`opened ${file.name}`);
   } catch (error) {
     explorer.say(error.message, "warning");

@@ -34,7 +34,7 @@ export function recolour(explorer) {
 }
 
 /** An approximation of a palette that a job describes by its colours. */
-function sketched({ colours, cycle, discrete = false, inside: set = "#000000", name }) {
+export function sketched({ colours, cycle, discrete = false, inside: set = "#000000", name }) {
   const stops = colours.map(channels), size = discrete ? stops.length : SKETCH;
   const table = new Uint8Array(3 * (size + 1));
   for (let k = 0; k < size; k++) {

@@ -177,6 +177,32 @@ def test_a_file_that_is_dropped_is_opened(explorer: Explorer, tmp_path: Path, su
     assert (place["re"], place["im"], place["zoom"], place["n"]) == ("-1.25066", "0.02012", "11764", "700")
 
 
+def test_palette_that_is_dropped_is_shown_kept_and_edited(explorer: Explorer) -> None:
+    explorer.run(
+        """(explorer) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File(['0 0 0\\n255 128 0\\n9 99 199\\n'], 'sunset.map'));
+            const event = new DragEvent('drop', { dataTransfer: transfer, bubbles: true });
+            document.querySelector('.explorer').dispatchEvent(event);
+        }"""
+    )
+    explorer.says("opened sunset.map")
+    explorer.rests()
+    page, colours = explorer.page, "(explorer) => explorer.state.colouring.palette.colours"
+    assert explorer.run(colours) == ["#000000", "#ff8000", "#0963c7"]
+    page.click("[data-tool=colours]")
+    page.locator("[aria-label='Colour 2']").fill("#00ff00")
+    page.click("[aria-label='Add a colour']")
+    assert explorer.run(colours) == ["#000000", "#00ff00", "#0963c7", "#000000"]
+    explorer.is_addressed()
+    page.reload()
+    explorer.rests()
+    assert explorer.run(colours) == ["#000000", "#00ff00", "#0963c7", "#000000"]
+    page.click("[data-tool=colours]")
+    page.locator("[aria-label='Own palettes'] button", has_text="sunset").click()
+    assert explorer.run(colours) == ["#000000", "#ff8000", "#0963c7"]
+
+
 def test_foreign_file_is_refused_with_one_line(wanderer: Explorer) -> None:
     wanderer.run(
         """(explorer) => {
