@@ -109,6 +109,18 @@ def test_bad_input(run: Run, folder: Path) -> None:
         ("--kernel", "binary.cl"): "it is not a text",
         ("--kernel", "latin.cl"): "not a text in UTF-8",
         ("--kernel", "huge.cl"): "more than 256 KiB",
+        (*naive, "--device", "nothing-like-it"): "no device matches",
+        (*naive, "--json", "no/such.json"): "no folder",
+    }.items():
+        assert why in refused(run, folder, "bench", *arguments, code=1)
+
+
+def test_wrong_usage(run: Run, folder: Path) -> None:
+    (folder / "folder").mkdir()
+    (folder / "a.cl").write_text(NAIVE, encoding="utf-8")
+    (folder / "folder" / "a.cl").write_text(NAIVE, encoding="utf-8")
+    naive = ("--kernel", "naive")
+    for arguments, why in {
         (*naive, "--size", "wide"): "size 'wide' is not WIDTHxHEIGHT",
         (*naive, "--size", "0x7"): "size 0x7 has no pixels",
         (*naive, "--local", "8"): "work-group '8' is not COLUMNSxROWS",
@@ -120,17 +132,6 @@ def test_bad_input(run: Run, folder: Path) -> None:
         (*naive, "--size", "9000x9000"): "8192x4096",
         (*naive, "--cap", "1000001"): "the iteration limit may be at most 1000000",
         (*naive, "--center", "0", "0", "--zoom", "1e30"): "this view. Choose another, or name a --number",
-        (*naive, "--device", "nothing-like-it"): "no device matches",
-        (*naive, "--json", "no/such.json"): "no folder",
-    }.items():
-        assert why in refused(run, folder, "bench", *arguments, code=1)
-
-
-def test_wrong_usage(run: Run, folder: Path) -> None:
-    (folder / "folder").mkdir()
-    (folder / "a.cl").write_text(NAIVE, encoding="utf-8")
-    (folder / "folder" / "a.cl").write_text(NAIVE, encoding="utf-8")
-    for arguments, why in {
         ("devices", "--kernel", "naive"): "leave 'devices' out",
         ("devices", "--size", "8x8"): "--size needs --kernel",
         ("devices", "--check"): "--check needs --kernel",
