@@ -21,6 +21,8 @@ Examples:
   mandelcl film valley.keys -o ember.mp4 --palette ember --speed 2
   mandelcl film valley.keys -o back.webm --reverse --fps 60
   mandelcl film valley.keys -o small.gif --size 160x90 --fps 20 --speed 4
+  mandelcl film valley.keys -o small.mp4 --codec hevc --caption
+  mandelcl film valley.keys -o song.mp4 --audio song.flac --caption '{zoom} x'
 """,
 )
 @click.argument("keys", type=completion.FILE, metavar="KEYS")
@@ -77,6 +79,8 @@ def command(
                 size=(width, height),
                 codec=codec,
                 quality=film.quality,
+                sound=film.audio,
+                caption=film.caption,
                 assembler=assembler,
                 progress=show,
                 cancel=cancel,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from mandelcl.base.exact import parse_number, parse_size
+from mandelcl.cli import completion
 from mandelcl.cli.options import with_options
 from mandelcl.film.codecs import NAMES, SUFFIXES, codec_for, require_encodable
 
@@ -45,7 +46,23 @@ _OPTIONS = (
         "--codec", type=click.Choice(NAMES), help="The video codec. [default: the usual one for FILE's suffix]"
     ),
     click.option(
-        "--quality", type=int, metavar="N", help="The codec's own scale; 0 is the best. [default: 18 for h264, else 28]"
+        "--quality",
+        type=int,
+        metavar="N",
+        help="The codec's own scale; 0 is the best. [default: 18 for h264, 22 for hevc, else 28]",
+    ),
+    click.option(
+        "--audio",
+        type=completion.FILE,
+        metavar="FILE",
+        help="The film's sound, such as a .flac, .mp3, .ogg or .wav; it ends with the film.",
+    ),
+    click.option(
+        "--caption",
+        is_flag=False,
+        flag_value="zoom {zoom}",
+        metavar="[TEXT]",
+        help="Write the zoom in each frame, or a TEXT with {zoom}, {iterations}, {re} and {im}.",
     ),
 )
 
@@ -67,6 +84,8 @@ class FilmOptions:
     reverse: bool
     codec: str | None
     quality: int | None
+    audio: str | None
+    caption: str | None
 
     @classmethod
     def taken_from(cls, values: dict[str, Any]) -> "FilmOptions":
@@ -86,12 +105,19 @@ class FilmOptions:
 
     def require_output(self, path: str, width: int, height: int) -> str:
         """Return the codec of a film. Raises, before anything is computed, if the film cannot be written to `path`."""
+        from mandelcl.film.captions import require_caption
         from mandelcl.film.encoding import require_encoder, require_place
+        from mandelcl.film.sound import encoder_of, require_sound
 
         name = codec_for(path, self.codec)
         require_encodable(name, width, height, self.rate, self.quality)
         require_encoder(name)
         require_place(path, name)
+        if self.caption is not None:
+            require_caption(self.caption)
+        if self.audio is not None:
+            encoder_of(path, name)
+            require_sound(self.audio)
         return name
 
 

@@ -17,7 +17,9 @@ _GROUPS = {
         *("palette", "colour_by", "cycle", "transfer", "equalise", "offset", "inside", "light", "boundary", "stripes"),
         *("decomposition", "samples", "dither", "transparent_inside", "height_map", "depth"),
     ),
-    "Film: speed, length, codec": (*("fps", "speed", "seconds", "ease", "hold", "reverse", "codec", "quality"),),
+    "Film: speed, length, codec, sound, caption": (
+        *("fps", "speed", "seconds", "ease", "hold", "reverse", "codec", "quality", "audio", "caption"),
+    ),
     "Files: output, formats, reports": (
         *("outputs", "output", "keys", "planes", "compress", "rectangles", "digest", "as_json", "json_wanted", "quiet"),
     ),

@@ -44,6 +44,7 @@ Examples:
   mandelcl zoom --at lightning --turn 90 --seconds 20 -o turning.mp4
   mandelcl zoom --from seahorse-valley --via whole-set --to elephant-valley -o both.mp4
   mandelcl zoom --from 0,1,1 --to 0,1,1e40 --size 320x180 --speed 4 -o dendrite.mp4
+  mandelcl zoom --at galaxy --size 1280x720 --codec hevc --caption --audio song.flac -o song.mp4
 """,
 )
 @click.option("-o", "--output", default=DEFAULT_OUTPUT, show_default=True, type=completion.FILE, metavar="FILE",
@@ -144,6 +145,8 @@ def command(
                     timing,
                     codec=codec,
                     quality=film.quality,
+                    sound=film.audio,
+                    caption=film.caption,
                     assembler=assembler,
                     progress=show,
                     cancel=cancel,

@@ -23,9 +23,10 @@ class Codec:
     """A way to encode frames: FFmpeg's encoder, its pixel format and its settings.
 
     `quality` is the encoder setting behind --quality, and `quality_is` the form of its value, from 0, the best, to
-    `worst`. A chroma sample covers `wide` by `high` pixels of a frame. Each side of a frame has at least `least`
-    pixels, its width and height are at most those of `most`, and there are from `slowest` to `fastest` frames per
-    second. A codec without `suffixes` makes a folder.
+    `worst`. `sound` is FFmpeg's encoder for the sound of the film. `tag` names the codec in .mp4 and .mov where
+    FFmpeg's choice does not play everywhere. A chroma sample covers `wide` by `high` pixels of a frame. Each side of a
+    frame has at least `least` pixels, its width and height are at most those of `most`, and there are from `slowest`
+    to `fastest` frames per second. A codec without `suffixes` makes a folder.
     """
 
     encoder: str
@@ -41,6 +42,8 @@ class Codec:
     most: tuple[int, int] = (65535, 65535)
     slowest: Fraction = SLOWEST
     fastest: int = FASTEST
+    sound: str = "aac"
+    tag: str = ""
 
     @property
     def is_rgb(self) -> bool:
@@ -85,11 +88,24 @@ CODECS: Mapping[str, Codec] = MappingProxyType(
             wide=2,
             high=2,
         ),
-        "ffv1": Codec("ffv1", "bgr0", (".mkv",), {"level": "3", "slicecrc": "1"}, least=2),
-        "prores": Codec("prores_ks", "yuv422p10le", (".mov", ".mkv"), {"profile": "hq"}, wide=2),
+        "hevc": Codec(
+            "libx265",
+            "yuv420p",
+            (".mp4", ".mkv", ".mov"),
+            {"preset": "medium", "crf": "22", "x265-params": "log-level=none"},
+            quality="crf",
+            worst=51,
+            wide=2,
+            high=2,
+            least=64,  # a coding tree unit; x265 4.1 damages memory at 48 x 32
+            most=(8192, 4320),  # level 6.2
+            tag="hvc1",
+        ),
+        "ffv1": Codec("ffv1", "bgr0", (".mkv",), {"level": "3", "slicecrc": "1"}, least=2, sound="flac"),
+        "prores": Codec("prores_ks", "yuv422p10le", (".mov", ".mkv"), {"profile": "hq"}, wide=2, sound="pcm_s16le"),
         # GIF counts in hundredths of a second, up to 655 seconds, and players slow down faster films.
-        GIF: Codec("gif", "pal8", (".gif",), slowest=Fraction(1, 100), fastest=50),
-        FRAMES: Codec("png", "rgb24", ()),
+        GIF: Codec("gif", "pal8", (".gif",), slowest=Fraction(1, 100), fastest=50, sound=""),
+        FRAMES: Codec("png", "rgb24", (), sound=""),
     }
 )
 NAMES = tuple(CODECS)

@@ -18,6 +18,7 @@ from mandelcl.base.extras import load
 from mandelcl.files.paths import one_line, replacing, require_writable, target, tempfile_for
 from mandelcl.film.assembly import Rgb
 from mandelcl.film.codecs import CODECS, FRAMES, GIF, Codec, container_of
+from mandelcl.film.sound import Soundtrack, encoder_of
 
 if TYPE_CHECKING:
     import av
@@ -73,13 +74,16 @@ def writing(
     fps: Fraction,
     quality: int | None = None,
     colours: Sequence[Rgb] = (),
+    sound: str | Path | None = None,
 ) -> Iterator[Sink]:
     """Yield a sink for the frames of a film. At the end the film replaces the file at its path, or nothing changes.
 
     `quality` is in the codec's own units; smaller is better. The palette of a GIF is computed from `colours`, some of
-    the frames. Raises FileError if the file cannot be written.
+    the frames. `sound` is a file whose sound the film has, cut to its length. Raises FileError if the film cannot be
+    written or the sound cannot be read.
     """
     require_encoder(name)
+    sound_encoder = None if sound is None else encoder_of(path, name)
     if name == FRAMES:
         with _frames_folder(path) as folder:
             yield folder
@@ -92,6 +96,8 @@ def writing(
             options = _NOTHING_BY_CHANCE | (_FASTER_FIRST if container_of(path) in ("mp4", "mov") else {})
             with av.open(str(tempfile), "w", format=container_of(path), options=options) as container:
                 stream = _Stream(container, CODECS[name], size, fps, quality, colours if name == GIF else ())
+                if sound is not None and sound_encoder is not None:
+                    stream.soundtrack = Soundtrack(container, sound_encoder, sound)
                 yield stream
                 stream.finish()
         except av.FFmpegError as error:
@@ -101,7 +107,9 @@ def writing(
 
 
 class _Stream:
-    """The single stream of a film's container."""
+    """The pictures of a film's container, and its sound if it has one."""
+
+    soundtrack: Soundtrack | None = None
 
     def __init__(
         self,
@@ -122,6 +130,8 @@ class _Stream:
         self._stream.pix_fmt = codec.pixels
         context: Any = self._stream.codec_context
         context.thread_type = "AUTO"
+        if codec.tag:
+            context.codec_tag = codec.tag
         if not colours:
             context.color_primaries = _BT709
             context.color_trc = _SRGB_TRANSFER if codec.is_rgb else _BT709
@@ -138,10 +148,14 @@ class _Stream:
         if self._count == 0 and not self._real_time:  # by now the codec has been opened
             _leave_real_time()
         self._count += 1
+        if self.soundtrack is not None:
+            self.soundtrack.advance(self._count / self._stream.codec_context.framerate)
 
     def finish(self) -> None:
-        """Flush the encoder."""
+        """Flush the encoders."""
         self._container.mux(self._stream.encode(None))
+        if self.soundtrack is not None:
+            self.soundtrack.finish()
 
     def prepared(self, frame: Rgb) -> "av.VideoFrame":
         """Return a frame in the codec's pixel format."""

@@ -33,7 +33,10 @@ _Recipes: TypeAlias = tuple[Future[list[Recipe]], int]
 
 
 class Maker:
-    """Makes frames with one thread per core, or with a few threads if an assembler's device makes them."""
+    """Makes frames with one thread per core, or with a few threads if an assembler's device makes them.
+
+    `finish` returns the finished picture of a frame, for example with a caption.
+    """
 
     def __init__(
         self,
@@ -43,10 +46,11 @@ class Maker:
         height: int,
         watch: Stopwatch,
         assembler: Assembler | None = None,
+        finish: Callable[[Frame, Rgb], Rgb] | None = None,
     ) -> None:
         self._folder, self._size = folder, (width, height)
         self._scale = folder.plan.width / width
-        self._watch, self._assembler = watch, assembler
+        self._watch, self._assembler, self._finish = watch, assembler, finish
         most = cores() if assembler is None else min(_BESIDE_DEVICE, cores())
         self._workers = max(_LEAST_WORKERS, most)
         self._pool = ThreadPoolExecutor(self._workers, "mandelcl frames")
@@ -72,7 +76,9 @@ class Maker:
                 while waiting and not self._has_room(waiting, needs[k]):
                     yield from self._finished(waiting, cancel)
                 numbers = needs[k][0]
-                waiting.append((self._begin(numbers, (how, k - batch.start), prepared), numbers, distinct[k][1]))
+                waiting.append(
+                    (self._begin(distinct[k][0], numbers, (how, k - batch.start), prepared), numbers, distinct[k][1])
+                )
                 held = _held(waiting)
                 for number in later[k]:
                     if number not in held and len(held) < self.paints.most:
@@ -122,17 +128,23 @@ class Maker:
         number = self._folder.plan.first(frame.leg) + made_of.number
         return ((number, number + 1) if made_of.deeper is not None else (number,)), made_of
 
-    def _begin(self, numbers: tuple[int, ...], how: _Recipes, prepared: Callable[[Rgb], Any] | None) -> "Future[Any]":
+    def _begin(
+        self, frame: Frame, numbers: tuple[int, ...], how: _Recipes, prepared: Callable[[Rgb], Any] | None
+    ) -> "Future[Any]":
         self.paints.ask(numbers)
         keyframes = [self.paints.get(number) for number in numbers]
-        return self._pool.submit(self._make, how, keyframes, prepared)
+        return self._pool.submit(self._make, frame, how, keyframes, prepared)
 
-    def _make(self, how: _Recipes, keyframes: "list[Future[Painted]]", prepared: Callable[[Rgb], Any] | None) -> Any:
+    def _make(
+        self, shown: Frame, how: _Recipes, keyframes: "list[Future[Painted]]", prepared: Callable[[Rgb], Any] | None
+    ) -> Any:
         recipes_of, place = how
         base, *deeper = [keyframe.result() for keyframe in keyframes]
         keyframes.clear()  # frees them as soon as the frame is made, not only when this thread begins its next one
         with self._watch.of("assemble"):
             frame = self._assembled(recipes_of.result()[place], base, *deeper)
+            if self._finish is not None:
+                frame = self._finish(shown, frame)
         if prepared is None:
             return frame
         with self._watch.of("convert"):

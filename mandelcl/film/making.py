@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token
@@ -9,6 +10,7 @@ from mandelcl.colour.colour import Colouring
 from mandelcl.core import timeline
 from mandelcl.core.report import Stopwatch
 from mandelcl.film.assembly import Rgb
+from mandelcl.film.captions import Caption
 from mandelcl.film.codecs import GIF, codec_for, require_encodable
 from mandelcl.film.encoding import writing
 from mandelcl.film.folder import Folder
@@ -49,14 +51,17 @@ def make_film(
     size: tuple[int, int] | None = None,
     codec: str | None = None,
     quality: int | None = None,
+    sound: str | Path | None = None,
+    caption: str | None = None,
     assembler: Assembler | None = None,
     progress: Callable[[int, int], None] | None = None,
     cancel: Token = NEVER,
 ) -> Made:
     """Make a film from the keyframes in a folder, which must be complete. No keyframe is computed.
 
-    `size` is the plan's, or a smaller one with the same aspect ratio. `progress` is called with the finished frames and
-    their total. Frames have the same bytes with an `assembler`, whose device makes them, and without. Raises FileError
+    `size` is the plan's, or a smaller one with the same aspect ratio. `sound` is a file whose sound the film has, and
+    `caption` a text drawn in each frame (`captions.FIELDS`). `progress` is called with the finished frames and their
+    total. Frames have the same bytes with an `assembler`, whose device makes them, and without. Raises FileError
     for keyframes or a film that cannot be read or written, and InvalidInputError for what the codec does not support.
     """
     began, plan = perf_counter(), folder.plan
@@ -68,14 +73,15 @@ def make_film(
     folder.require_whole()
     frames = timing.frames(plan.doublings)
     watch = Stopwatch()
-    maker = Maker(folder, fitted(folder, colouring), width, height, watch, assembler)
+    finish = None if caption is None else Caption(caption, plan, (width, height)).draw
+    maker = Maker(folder, fitted(folder, colouring), width, height, watch, assembler, finish)
     made = Made(device=None if assembler is None else assembler.device.label)
     try:
         colours: list[Rgb] = []
         if name == GIF:
             picked = [frames[k * (len(frames) - 1) // (_SAMPLED - 1)] for k in range(_SAMPLED)]
             colours = list(maker.frames(picked, cancel))
-        with writing(path, name, (width, height), timing.fps, quality, colours) as sink:
+        with writing(path, name, (width, height), timing.fps, quality, colours, sound) as sink:
             making = maker.frames(frames, cancel, sink.prepared)
             while True:
                 waiting = perf_counter()

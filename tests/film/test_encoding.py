@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -32,13 +33,14 @@ KINDS = {
     "h264": ("h264.mp4", "yuv420p", (1, 1, 1, 1)),
     "av1": ("av1.webm", "yuv420p", (1, 1, 1, 1)),
     "vp9": ("vp9.webm", "yuv420p", (1, 1, 1, 1)),
+    "hevc": ("hevc.mp4", "yuv420p", (1, 1, 1, 1)),
     "ffv1": ("ffv1.mkv", "bgr0", (1, 13, 0, 2)),
     "prores": ("prores.mov", "yuv422p10le", (1, 1, 1, 1)),
     "gif": ("film.gif", "bgra", None),
 }
 
 
-def pictures(width: int = 64, height: int = 36) -> Iterator[Rgb]:
+def pictures(width: int = 64, height: int = 64) -> Iterator[Rgb]:
     """Yield frames of the corners of the colour cube, each in a field of its own, and a grey that grows."""
     for k in range(FRAMES):
         frame = np.zeros((height, width, 3), np.uint8)
@@ -53,7 +55,7 @@ def pictures(width: int = 64, height: int = 36) -> Iterator[Rgb]:
 @pytest.mark.parametrize("name", ["av1", "h264"])
 def test_encoder_starts_no_real_time_thread(name: str, tmp_path: Path) -> None:
     """As SVT-AV1 would have it where root runs it."""
-    with writing(tmp_path / KINDS[name][0], name, (64, 36), Fraction(30)) as sink:
+    with writing(tmp_path / KINDS[name][0], name, (64, 64), Fraction(30)) as sink:
         for frame in pictures():
             sink.put(sink.prepared(frame))
         threads = [int(thread.name) for thread in Path("/proc/self/task").iterdir()]
@@ -65,7 +67,7 @@ def test_film_bytes_are_reproducible(name: str, tmp_path: Path) -> None:
     place = tmp_path / KINDS[name][0]
     files = []
     for _ in range(2):
-        with writing(place, name, (64, 36), Fraction(30), None, list(pictures())) as sink:
+        with writing(place, name, (64, 64), Fraction(30), None, list(pictures())) as sink:
             for frame in pictures():
                 sink.put(sink.prepared(frame))
         files.append(place.read_bytes())
@@ -77,7 +79,7 @@ def test_a_film_has_its_codec_its_tags_and_every_frame(name: str, tmp_path: Path
     file, pixels, tags = KINDS[name]
     rate = Fraction(30000, 1001) if name != "gif" else Fraction(25)
     frames = list(pictures())
-    with writing(tmp_path / file, name, (64, 36), rate, colours=frames if name == "gif" else ()) as sink:
+    with writing(tmp_path / file, name, (64, 64), rate, colours=frames if name == "gif" else ()) as sink:
         for frame in frames:
             sink.put(sink.prepared(frame))
     with av.open(str(tmp_path / file)) as container:
@@ -87,7 +89,7 @@ def test_a_film_has_its_codec_its_tags_and_every_frame(name: str, tmp_path: Path
         assert len(shown) == FRAMES
         assert CODECS[name].encoder.startswith(("lib", "prores", context.name))
         assert context.name in {"av1": ("libdav1d", "av1", "libaom-av1")}.get(name, (name,))
-        assert (context.width, context.height, context.pix_fmt) == (64, 36, pixels)
+        assert (context.width, context.height, context.pix_fmt) == (64, 64, pixels)
         if tags is not None:
             found = (context.color_primaries, context.color_trc, context.colorspace, context.color_range)
             assert found == tags
@@ -100,7 +102,7 @@ def test_a_film_has_its_codec_its_tags_and_every_frame(name: str, tmp_path: Path
 COLOURS = [*product((0, 255), repeat=3), (213, 128, 20), (20, 213, 128), (128, 20, 213), (250, 180, 40)]
 FIELD = 32  # pixels
 # How far the mean of a field may be off in a channel: luminance of 8 bits, and what a codec leaves out.
-TOLERANCES = {"h264": 5, "av1": 5, "vp9": 5, "ffv1": 0, "prores": 5, "gif": 3, "png": 0}
+TOLERANCES = {"h264": 5, "av1": 5, "vp9": 5, "hevc": 5, "ffv1": 0, "prores": 5, "gif": 3, "png": 0}
 
 
 @pytest.mark.parametrize("name", list(CODECS))
@@ -145,8 +147,23 @@ def by_pillow(path: Path) -> list[Rgb]:
         return [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(film)]
 
 
+def test_hevc_has_the_tag_that_players_of_apple_ask_for(tmp_path: Path) -> None:
+    with writing(tmp_path / "a.mp4", "hevc", (64, 64), Fraction(30)) as sink:
+        for frame in pictures():
+            sink.put(sink.prepared(frame))
+    with av.open(str(tmp_path / "a.mp4")) as container:
+        assert container.streams.video[0].codec_context.codec_tag == "hvc1"
+
+
+def test_a_missing_encoder_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = {"hevc": replace(CODECS["hevc"], encoder="libnothere")}
+    monkeypatch.setattr(encoding, "CODECS", lacking)
+    with pytest.raises(MandelclError, match=r"^the installed PyAV lacks libnothere; choose another --codec$"):
+        encoding.require_encoder("hevc")
+
+
 def test_frames_of_png(tmp_path: Path) -> None:
-    with writing(tmp_path / "frames", "png", (64, 36), Fraction(30)) as sink:
+    with writing(tmp_path / "frames", "png", (64, 64), Fraction(30)) as sink:
         for frame in pictures():
             sink.put(sink.prepared(frame))
     names = sorted(path.name for path in (tmp_path / "frames").iterdir())
@@ -161,7 +178,7 @@ def test_frames_of_png(tmp_path: Path) -> None:
 def test_a_film_that_is_stopped_leaves_nothing(name: str, file: str, tmp_path: Path) -> None:
     if name != "png":
         (tmp_path / file).write_bytes(b"earlier")
-    with pytest.raises(CancelledError), writing(tmp_path / file, name, (64, 36), Fraction(30)) as sink:  # noqa: PT012
+    with pytest.raises(CancelledError), writing(tmp_path / file, name, (64, 64), Fraction(30)) as sink:  # noqa: PT012
         sink.put(sink.prepared(next(pictures())))
         raise CancelledError("stopped")
     assert [path.name for path in tmp_path.iterdir()] == ([] if name == "png" else [file])
@@ -201,7 +218,7 @@ def test_unsupported_containers_are_refused(path: str, name: str | None) -> None
         codec_for(path, name)
 
 
-QUALITIES = {"h264": (0, 1, 30), "av1": (0, 1, 28), "vp9": (0, 4, 28)}
+QUALITIES = {"h264": (0, 1, 30), "hevc": (0, 4, 30), "av1": (0, 1, 28), "vp9": (0, 4, 28)}
 
 
 @pytest.mark.parametrize("name", list(QUALITIES))
@@ -316,7 +333,9 @@ def test_film_from_keyframes_is_reproducible(computed: Folder, tmp_path: Path) -
         assert np.array_equal(frames[0][::-1], [f.to_ndarray(format="rgb24") for f in container.decode(video=0)])
 
 
-@pytest.mark.parametrize("name", [name for name in CODECS if name not in ("ffv1", "av1")])  # av1 takes none so small
+@pytest.mark.parametrize(
+    "name", [name for name in CODECS if name not in ("ffv1", "av1", "hevc")]
+)  # two take none so small
 def test_a_film_has_the_colours_of_its_keyframes_in_every_codec(name: str, computed: Folder, tmp_path: Path) -> None:
     timing = Timing(Fraction(5), hold=0.2)
     path = tmp_path / (KINDS[name][0] if name in KINDS else "frames")
