@@ -1,10 +1,10 @@
 /* Colours: from a block's results to places in a palette's table, or to their colours, as mandelcl/base/smooth.py and
- * mandelcl/colour/turns.py do it, to the last bit. Everything is whole numbers but for single sums and conversions of
+ * mandelcl/colour/cycles.py do it, to the last bit. Everything is whole numbers but for single sums and conversions of
  * floats, which every device rounds alike. A work-item shades LANES pixels.
  *
  * PLANE_COUNTS, PLANE_SMOOTH  where these planes' words begin
  * FRACTIONS   1 where the smooth fraction counts
- * ROOTED      1 where a bend of the count, such as its fourth root, turns the palette, 0 where the count does
+ * ROOTED      1 where a bend of the count, such as its fourth root, advances the palette, 0 where the count does
  * INDEXED     1 where a pixel is a byte, its place in the table; 0 where it is three, red, green and blue */
 #if !defined(FRACTIONS) || !defined(ROOTED) || !defined(INDEXED) || !defined(PLANE_COUNTS) || \
     (FRACTIONS && !defined(PLANE_SMOOTH))
@@ -14,7 +14,7 @@
 #error "LANES must be a multiple of 4, whose colours fill whole words"
 #endif
 
-/* The high 32 bits of turned·size, where `turned` is a fraction of a turn in 2⁻³² or 2⁻⁶⁴. */
+/* The high 32 bits of phase·size, where `phase` is a fraction of a cycle in 2⁻³² or 2⁻⁶⁴. */
 #if ROOTED
 #define BEND_BITS 0x41000000u /* 8 as a float's bits, and the largest float below 2³³ */
 #define MOST_BITS 0x4fffffffu
@@ -30,10 +30,10 @@ static uint_lanes shade_rooted(float_lanes bent, global const uint *roots, uint 
 #else
 static ulong shade_wide(uint2 words) { return ((ulong)words.y << 32) | words.x; }
 
-static uint_lanes shade_linear(ulong_lanes turned, uint size) {
+static uint_lanes shade_linear(ulong_lanes phase, uint size) {
   const ulong_lanes word = (ulong_lanes)(32), sizes = (ulong_lanes)(size);
-  const ulong_lanes low = ((turned & (ulong_lanes)(0xffffffffu)) * sizes) >> word;
-  return LANED(convert_uint)(((turned >> word) * sizes + low) >> word);
+  const ulong_lanes low = ((phase & (ulong_lanes)(0xffffffffu)) * sizes) >> word;
+  return LANED(convert_uint)(((phase >> word) * sizes + low) >> word);
 }
 #endif
 
@@ -56,7 +56,7 @@ static void shade_put(uint_lanes place, uint first, global const uint *colours, 
 #endif
 }
 
-/* Shade `total` pixels. `logarithms` and `roots` are chords. A turn is `start` + count·`per_count` +
+/* Shade `total` pixels. `logarithms` and `roots` are chords. The phase is `start` + count·`per_count` +
  * fraction·`per_unit`, each the low and the high word of a fraction of 64 bits. `pixels` has room for a multiple of
  * LANES of them. */
 KERNEL void shade(global const uint *results, uint total, uint max_iterations, global const uint *logarithms,
@@ -78,13 +78,13 @@ KERNEL void shade(global const uint *results, uint total, uint max_iterations, g
 #endif
   const uint_lanes place = shade_rooted(bent, roots, size);
 #else
-  ulong_lanes turned = LANED(convert_ulong)(count) * (ulong_lanes)(shade_wide(per_count)) +
+  ulong_lanes phase = LANED(convert_ulong)(count) * (ulong_lanes)(shade_wide(per_count)) +
       (ulong_lanes)(shade_wide(start));
 #if FRACTIONS
   const long_lanes units = LANED(convert_long)(fraction * (float_lanes)(0x1p26f));
-  turned += LANED(as_ulong)(units) * (ulong_lanes)(shade_wide(per_unit));
+  phase += LANED(as_ulong)(units) * (ulong_lanes)(shade_wide(per_unit));
 #endif
-  const uint_lanes place = shade_linear(turned, size);
+  const uint_lanes place = shade_linear(phase, size);
 #endif
   const uint_lanes inside = (uint_lanes)(size);
   shade_put(select(place, inside, lanes_mask(count == (uint_lanes)(max_iterations))), first, colours, pixels);

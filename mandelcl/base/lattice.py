@@ -56,7 +56,7 @@ class Lattice:
     def rotated(self, degrees: Exact) -> Self:
         """Return the lattice that shows the plane turned counter-clockwise about the anchor by an angle."""
         cosine, sine = cosine_and_sine(exact(degrees, "rotation"))
-        # The plane turns one way where the step that a pixel leads turns the other: by cos − sin·√−1.
+        # The plane rotates one way if the step of a pixel rotates the other way: by cos − sin·√−1.
         a, b, c, d = self.matrix
         turned = (cosine * a + sine * c, cosine * b + sine * d, cosine * c - sine * a, cosine * d - sine * b)
         return replace(self, matrix=turned)

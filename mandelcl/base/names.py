@@ -24,7 +24,7 @@ PALETTES = (
     *("haline", "thermal", "solar", "balance", "deep", "matter"),
 )
 TRAIL_PLANES = (*(f"stripe-{k}" for k in range(1, 9)), "triangle", "trap-point", "trap-cross", "trap-circle")
-MEASURED_PLANES = ("distance", *TRAIL_PLANES)  # that may turn a palette
+MEASURED_PLANES = ("distance", *TRAIL_PLANES)  # that may advance a palette
 KEPT_PLANES = ("smooth", "distance", "last", "certified", *TRAIL_PLANES)  # of a pixel beside its count
 TRANSFERS = ("root4", "root2", "log", "linear")
 DEFAULT_PALETTE = "classic"

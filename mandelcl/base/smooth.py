@@ -67,9 +67,9 @@ def fractions_of(
         return _fractions(counts, steps, bits, first, 0)
     fractions = np.empty(counts.shape, np.float32)
     # Of z₀ itself no step is asked; it counts as the last.
-    turn = (steps.astype(np.int64) - 1) % len(degrees)
+    phase = (steps.astype(np.int64) - 1) % len(degrees)
     for place, degree in enumerate(degrees):
-        here = turn == place
+        here = phase == place
         moved = _units_at_radius(degree) - _units_at_radius(first)
         fractions[here] = _fractions(counts[here], steps[here], bits[here], degree, moved)
     return fractions

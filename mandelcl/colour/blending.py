@@ -25,13 +25,13 @@ _TO_LAB = np.array(
 _BETWEEN = 2048  # points per segment of an even curve
 
 
-def turn_of(colours: npt.NDArray[np.uint8], blend: str, positions: tuple[float, ...], size: int) -> Reals:
+def cycle_of(colours: npt.NDArray[np.uint8], blend: str, positions: tuple[float, ...], size: int) -> Reals:
     """Return `size` colours of a closed curve through the given ones, as sRGB values from 0 to 1.
 
     `blend` and `positions` are those of a `Palette`.
     """
     if blend == "even":
-        return _even_turn(colours, size)
+        return _even_cycle(colours, size)
     places = np.array(positions) if positions else np.arange(len(colours)) / len(colours)
     at = np.arange(size) / size
     # The stop at or before each place, and the fraction of the way to the next stop.
@@ -69,7 +69,7 @@ def _cubic(values: Reals, gaps: Reals, k: npt.NDArray[np.intp], t: Reals) -> Rea
     return np.asarray(values[k] + width[k] * curve)
 
 
-def _even_turn(colours: npt.NDArray[np.uint8], size: int) -> Reals:
+def _even_cycle(colours: npt.NDArray[np.uint8], size: int) -> Reals:
     """Return colours on a closed curve through the given ones, at equal distances in OKLab.
 
     Each coordinate is a monotone cubic (Fritsch and Carlson, 1980; slopes are harmonic means). No channel overshoots,

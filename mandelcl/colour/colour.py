@@ -5,6 +5,7 @@ agree with the whole.
 """
 
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import NoneType
@@ -16,6 +17,7 @@ from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.names import unknown
 from mandelcl.base.text import quoted
 from mandelcl.colour import colouring_text
+from mandelcl.colour.cycles import BENDS, UNITS, CycleMapping, Equalised, bent, linear
 from mandelcl.colour.effects import Effect, in_order
 from mandelcl.colour.equalising import knots_of, sampled_rows
 from mandelcl.colour.heights import require_height, span_of
@@ -24,7 +26,6 @@ from mandelcl.colour.painting import paint
 from mandelcl.colour.palettes import PALETTES, Palette, find_palette
 from mandelcl.colour.quantising import Pixels
 from mandelcl.colour.samples import most_of
-from mandelcl.colour.turns import BENDS, UNITS, Equalised, Turns, bent, linear
 from mandelcl.core.field import Field, Rows, RowSource
 from mandelcl.core.job import Job
 from mandelcl.core.planes import SMOOTH, lacks
@@ -149,9 +150,15 @@ class Colouring:
         return self._transfer()[0]
 
     @property
-    def turn(self) -> float:
+    def cycle_length(self) -> float:
         """The length of a palette cycle, in units of `bend`."""
         return self._transfer()[1]
+
+    @property
+    def turn(self) -> float:
+        """The old name of `cycle_length`."""
+        warnings.warn("Colouring.turn is deprecated; use cycle_length", DeprecationWarning, stacklevel=2)
+        return self.cycle_length
 
     @property
     def by_device(self) -> bool:
@@ -181,7 +188,7 @@ class Colouring:
         """Whether it has so few colours that a pixel is stored as one byte, an index into the palette's table."""
         return self.by_table and len(self.palette.table()) <= _MOST_INDEXED
 
-    def turns(self, continuous: bool) -> Turns:
+    def mapping(self, continuous: bool) -> CycleMapping:
         """Return the mapping from counts to the palette: with smooth fractions if `continuous`, otherwise without."""
         size = self.places
         transfer, length = self._transfer()

@@ -17,8 +17,8 @@ from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
 from mandelcl.base.exact import parse_number
 from mandelcl.base.text import printable
 from mandelcl.colour.colour import Colouring
+from mandelcl.colour.cycles import BEND, BENDS
 from mandelcl.colour.palette_files.kalles_fraktaler import read
-from mandelcl.colour.turns import BEND, BENDS
 from mandelcl.core.planes import DISTANCE
 from mandelcl.files import loading, places
 from mandelcl.files.continuous import shift_of
@@ -70,22 +70,22 @@ def lines_of(colouring: Colouring, place: ForeignPlace) -> tuple[str, tuple[str,
         notes.append("its equalisation is left out because it has no counterpart there")
     if colouring.height is not None:
         notes.append("it is a height map, which has no counterpart there; its palette is written instead")
-    palette, transfer, turn = colouring.palette, colouring.bend, colouring.turn
+    palette, transfer, cycle = colouring.palette, colouring.bend, colouring.cycle_length
     colours = list(palette.colours)
     if palette.smooth and (palette.blend != "sine" or palette.positions or len(colours) > _ENTRIES):
         values = (palette.values(_ENTRIES) * 255).round().astype(int).tolist()
         colours = [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in values]
     elif len(colours) > _ENTRIES:
         notes.append(f"its palette has more than {_ENTRIES} colours; only the first {_ENTRIES} are written")
-        turn, colours = turn * _ENTRIES / len(colours), colours[:_ENTRIES]
+        cycle, colours = cycle * _ENTRIES / len(colours), colours[:_ENTRIES]
     methods = _METHODS if colouring.by != DISTANCE.name else _WRITTEN_BY_DISTANCE
     method = next((number for number, name in methods.items() if name == transfer), None)
     if colouring.by not in (None, DISTANCE.name) or method is None:
         notes.append(f"its colours by {colouring.by} have no counterpart there: they are written as by the count")
-        method, turn = 11, palette.cycle
-    start = colouring.offset - (0 if methods is not _METHODS else _start(transfer, turn, place, palette.smooth))
+        method, cycle = 11, palette.cycle
+    start = colouring.offset - (0 if methods is not _METHODS else _start(transfer, cycle, place, palette.smooth))
     lines = {
-        "IterDiv": repr(turn / _ENTRIES),
+        "IterDiv": repr(cycle / _ENTRIES),
         "ColorMethod": str(method),
         "ColorOffset": str(round(start * _ENTRIES) % _ENTRIES),
         "Colors": ",".join(_parts(colour) for colour in colours) + ",",
@@ -111,31 +111,31 @@ def _laid(values: Mapping[str, str], place: ForeignPlace, notes: list[str]) -> C
     if method in _BY_DISTANCE:
         if method == 6:
             notes.append("where it is steeper than IterDiv, its colours go by the count, which is left out")
-        turn = _turn(values, entries)
-        return Colouring(palette, turn, offset % 1, transfer=_BY_DISTANCE[method], by=DISTANCE.name)
+        cycle = _cycle(values, entries)
+        return Colouring(palette, cycle, offset % 1, transfer=_BY_DISTANCE[method], by=DISTANCE.name)
     if transfer is None:
         notes.append(f"its colour method (colormethod: {method}) is unknown here; the default is used")
         return Colouring(palette, offset=offset % 1)
-    turn = _turn(values, entries)
-    return Colouring(palette, turn, (offset + _start(transfer, turn, place, smooth=True)) % 1, transfer=transfer)
+    cycle = _cycle(values, entries)
+    return Colouring(palette, cycle, (offset + _start(transfer, cycle, place, smooth=True)) % 1, transfer=transfer)
 
 
-def _turn(values: Mapping[str, str], entries: float) -> float:
-    """Return the length of a turn of so many entries; raises ValueError where there is none."""
-    turn = float(parse_number(values.get("iterdiv") or "1", "IterDiv")) * entries
-    if not 0 < turn < math.inf:
-        raise ValueError(f"IterDiv is {turn}")
-    return turn
+def _cycle(values: Mapping[str, str], entries: float) -> float:
+    """Return the length of a cycle of this many entries. Raises ValueError if it is not a length."""
+    cycle = float(parse_number(values.get("iterdiv") or "1", "IterDiv")) * entries
+    if not 0 < cycle < math.inf:
+        raise ValueError(f"IterDiv is {cycle}")
+    return cycle
 
 
-def _start(transfer: str, turn: float, place: ForeignPlace, smooth: bool) -> float:
+def _start(transfer: str, cycle: float, place: ForeignPlace, smooth: bool) -> float:
     """Return by which fraction of a cycle that program is ahead of ours, which begins at the count 0.
 
     With a bent count, ours begins with 8 added, and that program's with `shift_of`. They agree far from 0.
     """
     if transfer != "linear":
-        return float(BENDS[transfer](np.array(BEND))) / turn
-    return shift_of(place.formula, place.radius or _RADIUS) / turn if smooth else 0.0
+        return float(BENDS[transfer](np.array(BEND))) / cycle
+    return shift_of(place.formula, place.radius or _RADIUS) / cycle if smooth else 0.0
 
 
 def _parts(colour: str) -> str:

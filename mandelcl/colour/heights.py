@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.colour.turns import BEND, BENDS
+from mandelcl.colour.cycles import BEND, BENDS
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, lacks, ordered

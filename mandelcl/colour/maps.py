@@ -14,8 +14,8 @@ class ColourMap:
     closed: bool
     colours: tuple[str, ...]
 
-    def turn(self) -> tuple[str, ...]:
-        """Return the colours of a turn: of a map that does not close, there and back."""
+    def cycle(self) -> tuple[str, ...]:
+        """Return the colours of one cycle. A map that is not closed runs there and back."""
         return self.colours if self.closed else mirrored(self.colours)
 
 

@@ -1,4 +1,4 @@
-"""What of a plane turns a palette in place of the count.
+"""Values of a plane that advance a palette in place of the count.
 
 Of `distance` it is how steep the continuous count is, as in Kalles Fraktaler's colours by distance: √8 times the counts
 that a pixel of a picture 640 pixels wide spans, 1024 at most. Of the planes of last iterates it is their value.
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.text import quoted
-from mandelcl.colour.turns import BENDS, Places
+from mandelcl.colour.cycles import BENDS, Places
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
 from mandelcl.core.planes import DISTANCE, TRAILS, lacks
@@ -19,27 +19,27 @@ from mandelcl.core.planes import DISTANCE, TRAILS, lacks
 MEASURED = (DISTANCE.name, *(plane.name for plane in TRAILS))
 _STEEPEST = 1024.0
 _WIDTH = 640
-# The length of a turn where nobody says: of steepness in the units of a bend, and of a plane's value.
-_TURNS = {"linear": 64.0, "root2": 8.0, "root4": 3.0, "log": 3.0}
-_TURN = 0.5
+# Default lengths of a cycle: of steepness in the units of a bend, and of a plane's value.
+_CYCLES = {"linear": 64.0, "root2": 8.0, "root4": 3.0, "log": 3.0}
+_CYCLE = 0.5
 
 
 def require_measured(plane: str) -> None:
-    """Raise InvalidInputError for a plane that turns no palette."""
+    """Raise InvalidInputError for a plane that cannot advance a palette."""
     if plane not in MEASURED:
-        raise InvalidInputError(f"no palette turns with {quoted(plane)}; there is {', '.join(MEASURED)}")
+        raise InvalidInputError(f"{quoted(plane)} cannot advance a palette; use one of {', '.join(MEASURED)}")
 
 
 def usual_of(plane: str, transfer: str | None) -> tuple[str, float]:
-    """Return what bends a plane's measure, and the length of a turn in units of that, where nobody says another."""
+    """Return the default bend of a plane's values, and the default length of a cycle in units of it."""
     if plane == DISTANCE.name:
         bend = transfer or "log"
-        return bend, _TURNS[bend]
-    return transfer or "linear", _TURN
+        return bend, _CYCLES[bend]
+    return transfer or "linear", _CYCLE
 
 
 def measures(job: Job, rows: Rows, plane: str) -> npt.NDArray[np.float64]:
-    """Return what of the pixels of rows turns a palette; raises InvalidInputError where the field has not the plane."""
+    """Return the values of pixels that advance a palette. Raises InvalidInputError if the field lacks the plane."""
     if plane not in rows:
         raise lacks("the colouring", plane)
     if plane != DISTANCE.name:
@@ -52,9 +52,9 @@ def measures(job: Job, rows: Rows, plane: str) -> npt.NDArray[np.float64]:
 
 
 def places_by(job: Job, rows: Rows, plane: str, bend: str, length: float, offset: float, size: int) -> Places:
-    """Return the place of each pixel in a turn of `size` places, by a plane's measure, bent, in turns of a length."""
+    """Return the place of each pixel among the `size` places of a cycle of this length, by a plane's bent values."""
     value = np.maximum(measures(job, rows, plane), 0)
     bent = np.log1p(value) if bend == "log" else BENDS[bend](value)
-    turned = bent / length + offset % 1
-    turned -= np.floor(turned)
-    return np.minimum((turned * size).astype(np.int64), size - 1)
+    phase = bent / length + offset % 1
+    phase -= np.floor(phase)
+    return np.minimum((phase * size).astype(np.int64), size - 1)

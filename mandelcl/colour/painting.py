@@ -8,11 +8,11 @@ import numpy.typing as npt
 
 from mandelcl.base.srgb import decode, encode
 from mandelcl.colour import heights
+from mandelcl.colour.cycles import Places
 from mandelcl.colour.linear_light import Light, bytes_of, light_of
 from mandelcl.colour.measures import places_by
 from mandelcl.colour.palettes import Palette, read_colour
 from mandelcl.colour.quantising import Pixels, quantised, thresholds, type_of
-from mandelcl.colour.turns import Places
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CHUNK_PIXELS, COUNTS, SMOOTH
@@ -51,14 +51,14 @@ def places_of(job: Job, rows: Rows, colouring: "Colouring") -> Places:
     """Return each pixel's place in the palette cycle. The place behind the last one is the set's."""
     max_iterations = job.iterations
     if colouring.by is not None:
-        bend, length = colouring.bend, colouring.turn
+        bend, length = colouring.bend, colouring.cycle_length
         places = places_by(job, rows, colouring.by, bend, length, colouring.offset, colouring.places)
         np.copyto(places, colouring.places, where=rows[COUNTS.name] == np.uint32(max_iterations))
         return places
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
     if smooth is None and max_iterations <= _MOST_COUNTS:
         return np.take(_places_by_count(max_iterations, colouring), counts.astype(np.intp), mode="clip")
-    places = colouring.turns(smooth is not None).places(counts, smooth)
+    places = colouring.mapping(smooth is not None).places(counts, smooth)
     np.copyto(places, colouring.places, where=counts == np.uint32(max_iterations))
     return places
 
@@ -66,7 +66,7 @@ def places_of(job: Job, rows: Rows, colouring: "Colouring") -> Places:
 @lru_cache(maxsize=8)
 def _places_by_count(max_iterations: int, colouring: "Colouring") -> Places:
     """Return the place for each count from 0 to the iteration limit, which is inside."""
-    places = colouring.turns(continuous=False).places(np.arange(max_iterations + 1, dtype=np.uint32), None)
+    places = colouring.mapping(continuous=False).places(np.arange(max_iterations + 1, dtype=np.uint32), None)
     places[max_iterations] = colouring.places
     return places
 

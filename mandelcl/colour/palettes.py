@@ -16,7 +16,7 @@ import numpy.typing as npt
 from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.names import matching, unknown
 from mandelcl.base.text import quoted
-from mandelcl.colour.blending import as_bytes, turn_of
+from mandelcl.colour.blending import as_bytes, cycle_of
 from mandelcl.colour.maps import colour_maps
 
 TABLE_SIZE = 4096
@@ -95,7 +95,7 @@ class Palette:
     def values(self, size: int) -> npt.NDArray[np.float64]:
         """Return the sRGB values, 0 to 1, of one cycle in `size` places, or of a discrete palette's colours."""
         colours = _rgb(*self.colours)
-        return colours / 255 if self.discrete else turn_of(colours, self.blend, self.positions, size)
+        return colours / 255 if self.discrete else cycle_of(colours, self.blend, self.positions, size)
 
     def to_json(self) -> str | dict[str, Any]:
         """Return a value for `from_json`: the name of a built-in palette, or all fields of another."""
@@ -201,7 +201,7 @@ _DEFAULTS = {
     "inside": "#000000",
     "blend": "even",
 }  # for fields that files leave out
-_MAPS = tuple(Palette(name, found.about, found.turn(), cycle=1.6) for name, found in colour_maps().items())
+_MAPS = tuple(Palette(name, found.about, found.cycle(), cycle=1.6) for name, found in colour_maps().items())
 PALETTES: Mapping[str, Palette] = MappingProxyType({palette.name: palette for palette in (*_ALL, *_MAPS)})
 
 
@@ -248,8 +248,8 @@ def read_colour(text: str) -> str:
 @cache
 def _table(palette: Palette) -> npt.NDArray[np.uint8]:
     colours = _rgb(*palette.colours)
-    turn = colours if palette.discrete else as_bytes(turn_of(colours, palette.blend, palette.positions, TABLE_SIZE))
-    table = np.vstack([turn, _rgb(palette.inside)])
+    cycle = colours if palette.discrete else as_bytes(cycle_of(colours, palette.blend, palette.positions, TABLE_SIZE))
+    table = np.vstack([cycle, _rgb(palette.inside)])
     table.flags.writeable = False  # shared by all callers
     return table
 

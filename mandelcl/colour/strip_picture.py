@@ -26,9 +26,9 @@ def strips(palettes: Sequence[tuple[str, Palette]]) -> npt.NDArray[np.uint8]:
     pixels = np.array(image)
     for k, (_, palette) in enumerate(palettes):
         top = _MARGIN + k * (_LINE + _STRIP + _MARGIN) + _LINE
-        *turn, inside = palette.table()
+        *cycle, inside = palette.table()
         right = _WIDTH - _MARGIN - _INSIDE
-        places = np.arange(right - _MARGIN) * len(turn) // (right - _MARGIN)
-        pixels[top : top + _STRIP, _MARGIN:right] = np.array(turn)[places]
+        places = np.arange(right - _MARGIN) * len(cycle) // (right - _MARGIN)
+        pixels[top : top + _STRIP, _MARGIN:right] = np.array(cycle)[places]
         pixels[top : top + _STRIP, right : _WIDTH - _MARGIN] = inside
     return pixels

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from mandelcl.base import smooth
 from mandelcl.base.smooth import logarithms
 from mandelcl.base.words import WORD_MASK, Words
-from mandelcl.colour import turns
+from mandelcl.colour import cycles
 from mandelcl.colour.colour import Colouring, paint
-from mandelcl.colour.turns import Bent, Linear
+from mandelcl.colour.cycles import Bent, Linear
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, first_words, values_of
 from mandelcl.engine import source, verdicts
@@ -37,7 +37,7 @@ class Shader(KernelOutput):
         self._job, self._colouring = job, colouring
         self._first = first_words(job.planes)
         self._fractions = SMOOTH.name in job.planes and colouring.palette.smooth
-        self._turns = colouring.turns(self._fractions)
+        self._mapping = colouring.mapping(self._fractions)
         self.indexed = colouring.indexed
         self.pixel_bytes = 1 if self.indexed else 3
 
@@ -54,23 +54,23 @@ class Shader(KernelOutput):
         defines = {"LANES": self._lanes, "USE_FP64": 0, "PLANE_COUNTS": self._first[COUNTS.name]}
         if self._fractions:
             defines["PLANE_SMOOTH"] = self._first[SMOOTH.name]
-        defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._turns, Bent))}
+        defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._mapping, Bent))}
         parts = ("chords.cl", "fraction.cl", "shade.cl") if self._fractions else ("chords.cl", "shade.cl")
         return source.assemble(parts, defines | {"INDEXED": int(self.indexed)})
 
     @cached_property
     def _tables(self) -> dict[str, Any]:
         """The arguments that are the same for every block; a table that the kernel does not read is another's."""
-        turn, upload = self._turns, self._device.upload
+        mapping, upload = self._mapping, self._device.upload
         colours = upload(_packed(self._colouring.palette.table()))
-        values: dict[str, Any] = {"size": turn.size, "colours": colours, "logarithms": colours, "roots": colours}
+        values: dict[str, Any] = {"size": mapping.size, "colours": colours, "logarithms": colours, "roots": colours}
         if self._fractions:
             values["logarithms"] = upload(logarithms(self._job.formula.degree).words())
-        if isinstance(turn, Bent):
-            values["roots"] = upload(turn.chords.words())
+        if isinstance(mapping, Bent):
+            values["roots"] = upload(mapping.chords.words())
             return values | dict.fromkeys(("per_count", "per_unit", "start"), (0, 0))
-        assert isinstance(turn, Linear)  # others are not for devices
-        words = {"per_count": turn.per_count, "per_unit": turn.per_unit, "start": turn.start}
+        assert isinstance(mapping, Linear)  # others are not for devices
+        words = {"per_count": mapping.per_count, "per_unit": mapping.per_unit, "start": mapping.start}
         return values | {name: (value & WORD_MASK, value >> 32) for name, value in words.items()}
 
 
@@ -118,7 +118,7 @@ def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
 @cache
 def _own_text() -> str:
     own = Path(__file__)
-    return verdicts.text_of((own, own.with_name("shading_answers.py"), turns.__file__, smooth.__file__))
+    return verdicts.text_of((own, own.with_name("shading_answers.py"), cycles.__file__, smooth.__file__))
 
 
 def _packed(table: npt.NDArray[np.uint8]) -> Words:

@@ -13,7 +13,7 @@ from mandelcl.core.job import MAX_ITERATIONS, Job
 from mandelcl.core.planes import SMOOTH, first_words
 
 _MANY = tuple(f"#{7 * k:06x}" for k in range(1, 301))
-_NOISE = Palette("noise", "turns whenever the last bit of a float changes", ("#000000", "#ffffff"), cycle=1e-12)
+_NOISE = Palette("noise", "changes with the last bit of a float", ("#000000", "#ffffff"), cycle=1e-12)
 # One for each kind of kernel, and those in which the last bit of all that is rounded shows.
 COLOURINGS = (
     Colouring(find_palette("classic"), offset=0.3),

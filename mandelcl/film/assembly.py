@@ -34,7 +34,7 @@ class Composition:
     deeper: Placement | None = None
     share: float = 0.0
     gap: float = 0.0  # how far the frame extends beyond the deeper keyframe, in sides of that keyframe
-    turned: bool = False  # whether the leg rotates
+    rotated: bool = False  # whether the leg rotates
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ def composition(leg: Leg, travelled: float) -> Composition:
     level = leg.level(travelled)
     number = min(math.floor(level), leg.last)
     part = level - number
-    turned = bool(leg.turn)
+    rotated = bool(leg.rotation)
     if part <= 0 or number == leg.last:
-        return Composition(number, leg.placement(level, number), turned=turned)
+        return Composition(number, leg.placement(level, number), rotated=rotated)
     share = part * part * (3 - 2 * part)
     gap = (2.0 ** (1 - part) - 1) / 2
-    return Composition(number, leg.placement(level, number), leg.placement(level, number + 1), share, gap, turned)
+    return Composition(number, leg.placement(level, number), leg.placement(level, number + 1), share, gap, rotated)
 
 
 def scaled(made_of: Composition, scale: float) -> Composition:
@@ -83,19 +83,19 @@ def scaled(made_of: Composition, scale: float) -> Composition:
         return (a * scale, b * scale, c * scale, d * scale), (x + (a + b) * half, y + (c + d) * half)
 
     deeper = None if made_of.deeper is None else wider(made_of.deeper)
-    return Composition(made_of.number, wider(made_of.placement), deeper, made_of.share, made_of.gap, made_of.turned)
+    return Composition(made_of.number, wider(made_of.placement), deeper, made_of.share, made_of.gap, made_of.rotated)
 
 
 def recipes(
     frames: Sequence[Composition], base: tuple[int, int], deeper: tuple[int, int] | None, size: tuple[int, int]
 ) -> list[Recipe]:
     """Return the recipes of frames of a leg that use the same keyframes. All sizes are width and height."""
-    turned = frames[0].turned
-    lies = lying([made_of.placement for made_of in frames], turned, base, size)
+    rotated = frames[0].rotated
+    lies = lying([made_of.placement for made_of in frames], rotated, base, size)
     placements = [made_of.deeper for made_of in frames if made_of.deeper is not None]
     if deeper is None or len(placements) < len(frames):
         return [Recipe(size, one) for one in lies]
-    over = lying(placements, turned, deeper, size)
+    over = lying(placements, rotated, deeper, size)
     shares = [_shares_of(*pair, deeper) for pair in zip(frames, places(placements, size), strict=True)]
     return [Recipe(size, *each) for each in zip(lies, over, shares, strict=True)]
 
@@ -105,7 +105,7 @@ def _shares_of(made_of: Composition, where: SampleGrid, deeper: tuple[int, int])
     feather = max(min(_FEATHER, made_of.gap), 1e-6)
     most = (deeper[0] - 1) << PLACE_BITS, (deeper[1] - 1) << PLACE_BITS
     per_unit = tuple(np.float32(1 / (feather * (side << PLACE_BITS))) for side in deeper)
-    if not made_of.turned:
+    if not made_of.rotated:
         none = np.zeros(1, np.int32)
         where = SampleGrid(where.along, none, none, where.down)
     return Shares(where, most, (per_unit[0], per_unit[1]), np.float32(made_of.share))

@@ -64,7 +64,7 @@ class Leg:
         self.doublings = log2(self.inner.zoom / self.outer.zoom)
         if self.doublings < _LEAST_DOUBLINGS:
             raise InvalidInputError("both views have the same zoom; add a wider view between them (--via)")
-        self.turn = float(self.inner.rotation - self.outer.rotation)
+        self.rotation = float(self.inner.rotation - self.outer.rotation)
         self.pivot = _pivot(self.outer, self.inner)
         # The pivot's position in frames: in heights, from the middle to the right and up.
         self.pivot_x, self.pivot_y = _seen(self.inner, self.pivot)
@@ -104,7 +104,7 @@ class Leg:
         """
         a, b, c, d = self._per_height
         zoom = 2.0 ** (number - level)
-        angle = math.radians(self.turn * (self.doublings - (self.last - level)) / self.doublings)
+        angle = math.radians(self.rotation * (self.doublings - (self.last - level)) / self.doublings)
         cosine, sine = math.cos(angle) * zoom, math.sin(angle) * zoom
         # Along rows, downward: the picture rotates relative to the plane.
         xx, xy, yx, yy = cosine, -sine, sine, cosine
@@ -122,7 +122,7 @@ class Leg:
         aspect = self.width / self.height
         corners = [(x - self.pivot_x, y + self.pivot_y) for x in (-aspect / 2, aspect / 2) for y in (-0.5, 0.5)]
         a, b, c, d = self._per_height
-        if self.turn:
+        if self.rotation:
             radius = max(math.hypot(*corner) for corner in corners)
             wide = radius * max(math.hypot(a, b), math.hypot(c, d))
             side = math.ceil(wide) + _MARGIN

@@ -11,7 +11,7 @@ TESTS = ("hypot", "root", "norm")  # |z| ≥ 2 as the C library's hypot or as a 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """How many there are, and OpenMP's schedule: a thread takes `chunk` turns of the loop at a time (0: its choice)."""
+    """The number of threads and OpenMP's schedule: a thread takes `chunk` iterations at a time (0: its choice)."""
 
     number: int
     dynamic: bool = True

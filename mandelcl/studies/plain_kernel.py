@@ -48,22 +48,24 @@ def plain_kernel(
 
 
 def _rows_within(limit: int, job: Job, device: Device, launch: Callable[[int], Launch]) -> int:
-    """Return how many rows may be launched at once on a device that ends loops after so many turns (0: never).
+    """Return how many rows may be launched at once on a device that ends loops after that many iterations (0: never).
 
     Raises DeviceError where not even one may.
     """
 
-    def turns(rows: int) -> int:
-        """Return the turns of the loops in the busiest work-item; a driver may count those within those around."""
+    def iterations(rows: int) -> int:
+        """Return the iterations of the loops in the busiest work-item; a driver may count those within those around."""
         size = launch(rows).size
         sides = (job.view.width, rows) if len(size) > 1 else (job.view.width * rows,)
         return prod(-(-side // items) for side, items in zip(sides, size, strict=True)) * job.iterations
 
     rows = job.view.height
-    while limit and rows > 1 and turns(rows) > limit:
+    while limit and rows > 1 and iterations(rows) > limit:
         rows //= 2
-    if limit and turns(rows) > limit:
-        raise DeviceError(f"{device.label} ends loops after {limit} turns; a work-item here may need {turns(rows)}")
+    if limit and iterations(rows) > limit:
+        raise DeviceError(
+            f"{device.label} ends loops after {limit} iterations; a work-item here may need {iterations(rows)}"
+        )
     return rows
 
 

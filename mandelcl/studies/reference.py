@@ -142,10 +142,10 @@ def _native_counts(job: Job, number: NumberFormat, pixels: npt.NDArray[np.int64]
     arrays = Arrays(number, order)
     rows, columns = np.divmod(pixels, job.view.width)
     z, c = ([np.broadcast_to(part, pixels.shape) for part in pair] for pair in start(job, arrays, columns, rows))
-    limit, turns = arrays.encode(job.radius_squared), itertools.count()
+    limit, steps = arrays.encode(job.radius_squared), itertools.count()
 
     def step(z: Complex, c: Complex) -> Complex:
-        return job.formula.step(arrays, z, c, next(turns))
+        return job.formula.step(arrays, z, c, next(steps))
 
     return escape_counts((z[0], z[1]), (c[0], c[1]), step, lambda z: arrays.outside(z, limit), job.iterations)
 

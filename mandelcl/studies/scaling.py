@@ -15,7 +15,7 @@ from mandelcl.studies.scaling_plot import draw
 from mandelcl.studies.study import Column, Study
 
 SCHEDULES = ("dynamic", "static")
-_CHUNKS = (16, 256, 4096)  # turns of the loop; 1 is OpenMP's own
+_CHUNKS = (16, 256, 4096)  # iterations of the loop; 1 is OpenMP's own
 _ONE = 1
 _PARTITIONED = 1000  # the resolution at which devices are cut into parts
 
@@ -162,10 +162,11 @@ STUDY = Study(
     notes=(
         "3R × 2R pixels, limit 1000, double (float where a device has no double, and one row for one unit). Speed-up "
         "and efficiency refer to wall times, against one unit with the same lanes in the first schedule that has it.",
-        "Native rows are C with OpenMP: `plain` one pixel after the other, escape at |z|² ≥ 4, `vectors` the report's "
-        "method in its own order of operations, 256 bits wide. Chunks are turns of OpenMP's loop, pixels or vectors; "
-        "`dynamic` is chunks of 1. As the report has it, a vector's loop ends once |z|² > 4 in all its pixels at one "
-        "step, which an orbit that has become NaN never fulfils; `blocks end early` ends it once all have left.",
+        "Native rows are C with OpenMP: `plain` one pixel after the other, escape at |z|² ≥ 4, `vectors` the report's"
+        " method in its own order of operations, 256 bits wide. Chunks are iterations of OpenMP's loop, pixels or "
+        "vectors; `dynamic` is chunks of 1. As the report has it, a vector's loop ends once |z|² > 4 in all its "
+        "pixels at one step, which an orbit that has become NaN never fulfils; `blocks end early` ends it once all "
+        "have left.",
         "`pinned` uses the whole device, in a process kept to that many of the host's cores. `pinned static` and "
         "`pinned dynamic` use that many processes, each kept to a core of its own, with equal contiguous bands or "
         "with blocks from one queue. All three are for CPU devices on Linux.",

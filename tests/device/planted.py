@@ -91,7 +91,7 @@ COUNTS = (
 PLACES = (
     _placed("upside down", "(height - 1 - row) * width + column", "The picture is upside down"),
     _placed("mirrored", "row * width + width - 1 - column", "The picture is mirrored"),
-    _placed("half a turn", "width * height - 1 - row * width - column", "turned by half a turn"),
+    _placed("rotated by 180°", "width * height - 1 - row * width - column", "rotated by 180°"),
     _placed("transposed", "column * height + row", "The picture is transposed"),
     _placed("stride of the height", "row * height + column", "43 words after the one before, which is the height"),
     _placed("stride less one", "row * (width - 1) + column", "which is the width less one"),

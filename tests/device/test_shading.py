@@ -136,7 +136,7 @@ MISTAKES = [
     (CLASSIC, "(float_lanes)(7.0f)", "(float_lanes)(7.0000005f)"),
     (CLASSIC, "(uint_lanes)(MOST_NORM)", "(uint_lanes)(0x7f800000u)"),
     (CYCLED, "b >> 8 | c << 16", "b >> 8 | c << 17"),
-    (Colouring(THREE), "(turned >> word) * sizes + low", "(turned >> word) * sizes"),
+    (Colouring(THREE), "(phase >> word) * sizes + low", "(phase >> word) * sizes"),
 ]
 
 

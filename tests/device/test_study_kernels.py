@@ -85,5 +85,5 @@ def test_a_loop_that_a_driver_would_end_is_refused(device: Device) -> None:
     assert plain_kernel._rows_within(row, job, device, one) == 1
     assert plain_kernel._rows_within(5 * row, job, device, one) == 4
     assert plain_kernel._rows_within(job.iterations, job, device, each) == job.view.height
-    with pytest.raises(DeviceError, match=f"ends loops after {row - 1} turns; a work-item here may need {row}"):
+    with pytest.raises(DeviceError, match=f"ends loops after {row - 1} iterations; a work-item here may need {row}"):
         plain_kernel._rows_within(row - 1, job, device, one)

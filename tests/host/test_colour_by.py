@@ -49,7 +49,7 @@ def test_places_are_turns_of_what_is_bent(transfer: str | None, cycle: float | N
     values = measures(field.job, field.planes, "distance")[0]
     places = places_of(field.job, field.planes, colouring)[0]
     for place, value in zip(places[:3], values[:3], strict=True):
-        assert abs(place - (bent(value) / colouring.turn + 0.25) % 1 * colouring.places) <= 1
+        assert abs(place - (bent(value) / colouring.cycle_length + 0.25) % 1 * colouring.places) <= 1
     assert places[3] == colouring.places
 
 
@@ -73,7 +73,7 @@ def test_it_is_kept_and_asks_for_its_plane_alone() -> None:
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ({"by": "last"}, "no palette turns with 'last'; there is distance, stripe-1"),
+        ({"by": "last"}, "'last' cannot advance a palette; use one of distance, stripe-1"),
         ({"by": "distance", "equalise": 1}, "are not equalised"),
         ({"by": "distance", "palette": find_palette("coursework")}, "need a smooth palette"),
     ],

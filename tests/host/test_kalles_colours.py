@@ -93,7 +93,7 @@ def test_colouring_survives_a_round_trip(palette: str, transfer: str) -> None:
     assert back is not None
     assert len(left_out) == (palette == "coursework")  # whose steps are not smooth
     assert (back.transfer, back.palette.inside) == (transfer, base.palette.inside)
-    assert abs(back.turn - cycle) < 1e-9
+    assert abs(back.cycle_length - cycle) < 1e-9
     if palette == "coursework":
         assert back.palette.colours == base.palette.colours
         return
@@ -140,7 +140,7 @@ def test_unsupported_colour_settings_are_named(key: str, value: int, what: str) 
 def test_colours_by_distance_go_there_and_back(method: int, transfer: str) -> None:
     colouring = read(kfr(ColorMethod=method, IterDiv=0.02))
     assert (colouring.by, colouring.transfer) == ("distance", transfer)
-    assert colouring.turn == pytest.approx(0.02 * 1024)
+    assert colouring.cycle_length == pytest.approx(0.02 * 1024)
     assert colouring.offset == pytest.approx(300 / 1024)
     lines, notes = lines_of(colouring, PLAIN)
     assert not notes

@@ -15,14 +15,14 @@ def test_each_map_is_a_palette_and_has_a_licence() -> None:
     assert len(colour_maps()) == 20
     for name, found in colour_maps().items():
         assert f"{name}" in licences
-        assert PALETTES[name].colours == found.turn()
+        assert PALETTES[name].colours == found.cycle()
         assert found.about.endswith(("MIT)", "CC0)"))
 
 
 def test_an_open_map_goes_there_and_back() -> None:
     viridis, circle = colour_maps()["viridis"], colour_maps()["romaO"]
-    assert len(viridis.turn()) == 2 * len(viridis.colours) - 2
-    assert circle.turn() == circle.colours
+    assert len(viridis.cycle()) == 2 * len(viridis.colours) - 2
+    assert circle.cycle() == circle.colours
     table = PALETTES["viridis"].table()[:-1].astype(int)
     assert np.abs(np.diff(np.vstack([table, table[:1]]), axis=0)).max() <= 3
 

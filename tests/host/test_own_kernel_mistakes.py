@@ -94,8 +94,8 @@ def test_strides(stride: int) -> None:
 def test_the_driver_is_suspected_where_only_long_orbits_are_wrong() -> None:
     ended = np.where(RIGHT > 40, 40, RIGHT)
     assert reported(ended, loop_limit=40) == [
-        "This driver ends every loop after 40 turns, and all the wrong pixels need more: it is not your kernel's fault."
-        " Try a --cap below 40, or another device."
+        "This driver ends every loop after 40 iterations, and all the wrong pixels need more: it is not your kernel's "
+        "fault. Try a --cap below 40, or another device."
     ]
     yours = np.where(RIGHT >= 40, np.random.default_rng(3).integers(40, 59, RIGHT.shape), RIGHT)
     assert "it may not be your kernel's fault" in reported(yours, loop_limit=40)[0]

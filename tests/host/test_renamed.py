@@ -43,6 +43,12 @@ def test_public_functions_accept_old_argument_names(function: object, old: str) 
         function(None, None, **{old: None})
 
 
+def test_the_old_name_of_a_cycle_length_warns_and_works() -> None:
+    colouring = mandelcl.Colouring(mandelcl.PALETTES["ice"], 3.0)
+    with pytest.warns(DeprecationWarning, match=r"^Colouring\.turn is deprecated"):
+        assert colouring.turn == colouring.cycle_length == 3.0
+
+
 def _names(tree: ast.AST) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree):

@@ -10,9 +10,9 @@ from mandelcl.base import names
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring, colourise, find_palette, paint
+from mandelcl.colour.cycles import BENDS, UNITS, bent
 from mandelcl.colour.equalising import KNOTS, knots_of, sampled_rows, sampled_view
 from mandelcl.colour.painting import places_of
-from mandelcl.colour.turns import BENDS, UNITS, bent
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 

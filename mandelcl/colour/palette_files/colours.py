@@ -12,6 +12,6 @@ def hexadecimal(red: int, green: int, blue: int) -> str:
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
-def turn_of(colours: Sequence[str]) -> float:
+def cycle_of(colours: Sequence[str]) -> float:
     """Return the length of a cycle for this number of colours."""
     return max(1.2, UNITS * len(colours))

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from mandelcl.colour.palette_files.colours import turn_of
+from mandelcl.colour.palette_files.colours import cycle_of
 from mandelcl.colour.palettes import Palette
 
 
@@ -14,5 +14,5 @@ def read(text: str, name: str) -> Iterator[Palette]:
         values = {"colours": values}
     if isinstance(values, dict) and isinstance(values.get("colours"), list):
         discrete = values.get("discrete") is True
-        values = {"name": name, "cycle": len(values["colours"]) if discrete else turn_of(values["colours"])} | values
+        values = {"name": name, "cycle": len(values["colours"]) if discrete else cycle_of(values["colours"])} | values
     yield Palette.from_json(values)

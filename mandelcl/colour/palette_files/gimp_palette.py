@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from mandelcl.base.text import printable
-from mandelcl.colour.palette_files.colours import hexadecimal, turn_of
+from mandelcl.colour.palette_files.colours import cycle_of, hexadecimal
 from mandelcl.colour.palettes import Palette
 
 
@@ -19,4 +19,4 @@ def read(text: str, name: str) -> Iterator[Palette]:
         elif line.strip() and not line.startswith(("Columns:", "#")):
             red, green, blue = line.split()[:3]
             colours.append(hexadecimal(int(red), int(green), int(blue)))
-    yield Palette(name, "a GIMP palette", tuple(colours), cycle=turn_of(colours))
+    yield Palette(name, "a GIMP palette", tuple(colours), cycle=cycle_of(colours))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from mandelcl.colour.maps import mirrored
-from mandelcl.colour.palette_files.colours import turn_of
+from mandelcl.colour.palette_files.colours import cycle_of
 from mandelcl.colour.palettes import Palette
 
 _COLOUR = re.compile(r"(?<![0-9A-Za-z])#?([0-9a-fA-F]{6})(?![0-9A-Za-z])")
@@ -14,7 +14,7 @@ _REMARK = re.compile(r"^[ \t]*(;|//).*$", re.MULTILINE)
 
 
 def closed(colours: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the colours of a turn: of a short list there and back, unless it comes back by itself.
+    """Return the colours of a cycle: a short list there and back, unless it is closed already.
 
     From the last colour of a few to the first one the way is long, and mostly grey.
     """
@@ -29,4 +29,4 @@ def read(text: str, name: str) -> Iterator[Palette]:
         if not _COLOUR.fullmatch(word):
             raise ValueError(f"{word[:40]} is not a colour like #03071e")
     colours = closed(tuple(f"#{word.lstrip('#').lower()}" for word in words))
-    yield Palette(name, "a list of colours", colours, cycle=turn_of(colours))
+    yield Palette(name, "a list of colours", colours, cycle=cycle_of(colours))

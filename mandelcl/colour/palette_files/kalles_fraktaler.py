@@ -6,7 +6,7 @@ Kalles Fraktaler interpolates between colours along a half wave of a cosine.
 import re
 from collections.abc import Iterator
 
-from mandelcl.colour.palette_files.colours import hexadecimal, turn_of
+from mandelcl.colour.palette_files.colours import cycle_of, hexadecimal
 from mandelcl.colour.palettes import MOST_COLOURS, Palette
 
 _LINE = re.compile(r"^(\w+):(.*)$", re.MULTILINE)
@@ -22,7 +22,7 @@ def read(text: str, name: str) -> Iterator[Palette]:
         raise ValueError(f"{len(parts)} parts, which is not a multiple of three")
     colours = _period([hexadecimal(*parts[k : k + 3][::-1]) for k in range(0, len(parts), 3)])
     inside = hexadecimal(*_parts(values["InteriorColor"])) if "InteriorColor" in values else "#000000"
-    yield Palette(name, "of Kalles Fraktaler", colours, cycle=turn_of(colours), inside=inside, blend="sine")
+    yield Palette(name, "of Kalles Fraktaler", colours, cycle=cycle_of(colours), inside=inside, blend="sine")
 
 
 def _period(colours: list[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.extras import load
 from mandelcl.base.text import quoted
-from mandelcl.colour.palette_files.colours import turn_of
+from mandelcl.colour.palette_files.colours import cycle_of
 from mandelcl.colour.palettes import Palette
 
 _ENTRIES = 128
@@ -31,7 +31,7 @@ def palette(name: str) -> Palette:
     colours = [found(place).hex[:7] for place in places]
     if not cyclic:
         colours += colours[-2:0:-1]
-    return Palette(f"cmap:{name}", found.name, tuple(colours), cycle=turn_of(colours[:7]), blend="linear")
+    return Palette(f"cmap:{name}", found.name, tuple(colours), cycle=cycle_of(colours[:7]), blend="linear")
 
 
 def names() -> Sequence[str]:

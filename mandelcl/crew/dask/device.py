@@ -22,7 +22,7 @@ from mandelcl.workers.channel import IDLE, Channel
 def serve(channel: Channel) -> None:
     """Serve until the parent closes the pipe."""
     order, _ = channel.receive()
-    device = opened(order["devices"], order["turn"])
+    device = opened(order["devices"], order["index"])
     channel.answer(asdict(RemoteDevice.of(device)))
     while True:
         channel.note(IDLE)

@@ -35,7 +35,7 @@ class Relay:
     """The process for a device: the one for worker number `index` of those that SPECs name."""
 
     def __init__(self, devices: tuple[str, ...], index: int) -> None:
-        self._opening = {"do": "open", "devices": list(devices), "turn": index}
+        self._opening = {"do": "open", "devices": list(devices), "index": index}
         self._entry = threading.Lock()  # held while a job is taken up
         self._changed = threading.Condition()
         self._slot = SupervisedWorker(self._start_process, RestartPolicy(), background=True)

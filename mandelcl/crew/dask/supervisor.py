@@ -92,7 +92,7 @@ class Supervisor:
 
     def _start_worker(self, index: int) -> Worker:
         worker = WorkerProcess(ROLE, self._messages)
-        worker.send({"do": "work", "devices": self._devices, "turn": index})
+        worker.send({"do": "work", "devices": self._devices, "index": index})
         return worker
 
     def _send(self, place: _Place) -> None:

@@ -20,7 +20,7 @@ RESOURCE = "mandelcl"  # of which a worker has as many as it takes blocks
 def serve(channel: Channel) -> None:
     """Serve until the scheduler is gone."""
     order, _ = channel.receive()
-    relay = Relay(tuple(order["devices"]), order["turn"])
+    relay = Relay(tuple(order["devices"]), order["index"])
     relay.start()
     import distributed  # noqa: F401 - it takes a second, while the device is opened
 

@@ -5,7 +5,7 @@ import { effectsPanel } from "./effects_panel.js";
 import { favourite } from "./moves.js";
 import { ownPalettes } from "./own_palettes.js";
 import { withTable } from "./recolour.js";
-import { transferOf } from "./turns.js";
+import { transferOf } from "./cycles.js";
 
 export function colours(explorer) {
   const list = element("div", { class: "palettes", role: "radiogroup", "aria-label": "Palettes" });

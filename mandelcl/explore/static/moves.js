@@ -1,7 +1,7 @@
 // The effects of gestures and keys: moves from the current view to another.
 
 import { Place } from "./place.js";
-import { transferOf } from "./turns.js";
+import { transferOf } from "./cycles.js";
 
 const FIRST_CAP = 1000;
 const FEW_PIXELS = 8; // sides of a box: a smaller one is accidental

@@ -1,6 +1,6 @@
 // A worker that paints exactly. It keeps a frame's counts, and their indices into the table while only colours change.
 
-import { placesOf } from "./turns.js";
+import { placesOf } from "./cycles.js";
 
 let frame = null; // {id, counts, smooth, maxIterations}
 

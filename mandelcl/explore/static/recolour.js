@@ -1,7 +1,7 @@
 // From a colouring to its paint: a table and the mapping from counts, made here, or by the server if necessary.
 
 import { planesOf, uniformsOf } from "./effects.js";
-import { turnsOf } from "./turns.js";
+import { turnsOf } from "./cycles.js";
 
 const SKETCH = 1024; // colours per cycle
 

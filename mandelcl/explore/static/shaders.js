@@ -1,4 +1,4 @@
-// The shaders: the colours of a layer's pixels, in integers as in turns.js, and the drawing of layers in a view.
+// The shaders: the colours of a layer's pixels, in integers as in cycles.js, and the drawing of layers in a view.
 //
 // Each painting program is made for one kind of mapping and one set of effects. If a processor stands in for a GPU, it
 // would compute both sides of every branch.

@@ -1,9 +1,9 @@
 """Conversion between the planes of a field and the channels of Kalles Fraktaler and Fraktaler-3.
 
 N is their whole count plus a bias, in two words if one cannot hold it. All bits are set inside, and N is 0 if a pixel
-was not computed. NF is the fractional part of their count. T is the direction of z as the orbit leaves, in turns, in
-[0, 1). DEX and DEY are the distance estimate in pixels, to the right and down. Planes of last iterates have channels
-with their own names, which those programs ignore.
+was not computed. NF is the fractional part of their count. T is the direction of z as the orbit leaves, from 0 to
+below 1 for 360°. DEX and DEY are the distance estimate in pixels, to the right and down. Planes of last iterates have
+channels with their own names, which those programs ignore.
 """
 
 import math
@@ -25,7 +25,7 @@ BIAS = 1024
 RADIUS = 625  # Fraktaler-3's, if the file has none
 _INSIDE = 0xFFFFFFFF
 _TWO_WORDS = 0xFFFFFFFE  # from this iteration limit on, counts have two words
-_TURN = 2 * math.pi
+_FULL_ANGLE = 2 * math.pi
 
 Channels = Mapping[str, npt.NDArray[Any]]
 
@@ -92,7 +92,7 @@ def planes_of(
         degree = next((degree for degree in formula.degrees if degree > 1), 2)
         with np.errstate(all="ignore"):  # values that are not finite are refused
             size = np.float64(radius) ** (np.float64(degree) ** (1 - rest.astype(np.float64)))
-            angle = channels["T"].astype(np.float64) * _TURN
+            angle = channels["T"].astype(np.float64) * _FULL_ANGLE
             planes[LAST.name] = _complex(size * np.cos(angle), size * np.sin(angle), inside)
     for name in _trails(channels):
         planes[name] = np.where(inside, np.float32(0), channels[name])
@@ -107,12 +107,12 @@ def _trails(names: Collection[str]) -> list[str]:
 
 
 def _directions(formula: Formula, last: npt.NDArray[np.complex64]) -> npt.NDArray[np.float32]:
-    """Return the direction of z outside the radius, in turns. For z^d + c, z inside the radius first becomes z^d."""
-    turns = np.arctan2(last.imag.astype(np.float64), last.real) / _TURN
+    """Return the direction of z outside the radius, from 0 to below 1. For z^d + c, z inside it first becomes z^d."""
+    angles = np.arctan2(last.imag.astype(np.float64), last.real) / _FULL_ANGLE
     if formula.power:
-        turns *= np.where(np.abs(last) > RADIUS, 1, formula.power)
-    turns -= np.floor(turns)
-    directions = turns.astype(np.float32)
+        angles *= np.where(np.abs(last) > RADIUS, 1, formula.power)
+    angles -= np.floor(angles)
+    directions = angles.astype(np.float32)
     directions[(directions >= 1) | (last == 0)] = 0
     return directions
 

@@ -37,7 +37,7 @@ class Orientation:
 
     def matrix(self) -> Matrix:
         """Return the matrix of one step to the next column and one to the next row, in pixels, as in `Lattice`."""
-        a, b, c, d = _times(self._stretching(), _turn(self.rotation))
+        a, b, c, d = _times(self._stretching(), _rotation(self.rotation))
         return (a, b, c, d) if self.mirrored else (a, b, -c, -d)
 
     def _stretching(self) -> Matrix:
@@ -45,7 +45,7 @@ class Orientation:
             return _IDENTITY
         factor = _power_of_two(self.stretch)
         along = (factor, Fraction(0), Fraction(0), 1 / factor)
-        return _times(_times(_turn(self.direction), along), _turn(-self.direction))
+        return _times(_times(_rotation(self.direction), along), _rotation(-self.direction))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ForeignPlace:
         return View(lattice.shifted(Fraction(1 - width, 2), Fraction(1 - height, 2)), width, height)
 
 
-def _turn(degrees: Fraction) -> Matrix:
+def _rotation(degrees: Fraction) -> Matrix:
     cosine, sine = cosine_and_sine(degrees)
     return cosine, -sine, sine, cosine
 

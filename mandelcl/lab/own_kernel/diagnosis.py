@@ -25,7 +25,7 @@ _MOST_OTHERS = 3
 def diagnosis(evidence: Evidence, loop_limit: int = 0) -> list[str]:
     """Return what is wrong with a kernel that left wrong counts, in sentences; the first says most.
 
-    `loop_limit` is after how many turns the driver ends a loop by itself, 0 for never.
+    `loop_limit` is the number of iterations after which the driver ends a loop, 0 for never.
     """
     sentences = _driver(evidence, loop_limit, certain=True) or _explained(evidence)
     unwritten = unwritten_pixels(evidence)
@@ -122,8 +122,8 @@ def _driver(evidence: Evidence, loop_limit: int, certain: bool = False) -> list[
         return []
     fault = "is not" if certain else "may not be"
     return [
-        f"This driver ends every loop after {loop_limit} turns, and all the wrong pixels need more: it {fault} your "
-        f"kernel's fault. Try a --cap below {loop_limit}, or another device."
+        f"This driver ends every loop after {loop_limit} iterations, and all the wrong pixels need more: it {fault} "
+        f"your kernel's fault. Try a --cap below {loop_limit}, or another device."
     ]
 
 

@@ -117,7 +117,7 @@ def hung(seconds: float, small_ended: bool) -> KernelFaultError:
         "hang",
         f"did not end within {seconds:g} s and was stopped{but}",
         [
-            "Either some pixel's loop never ends (does its count grow in every turn, and does it end at `cap`?),",
+            "Either some pixel's loop never ends (does its count grow in every iteration, and does it end at `cap`?),",
             "or the kernel is slow: try a smaller --size or --cap, or allow more time with --patience.",
         ],
     )
@@ -128,7 +128,7 @@ def hung_small(seconds: float) -> KernelFaultError:
     return KernelFaultError(
         "hang",
         f"did not end within {seconds:g} s and was stopped, with 16x16 pixels and a limit of 16: some loop never ends",
-        ["A loop has to end when its count reaches `cap`, and the count has to grow in every turn."],
+        ["A loop has to end when its count reaches `cap`, and the count has to grow in every iteration."],
     )
 
 

@@ -76,12 +76,12 @@ COUNT_MISTAKES = (
     ),
     CountMistake(
         "cap one too low",
-        "The loop ends one turn too early: counts go up to cap − 1 alone.",
+        "The loop ends one iteration too early: counts go up to cap − 1 alone.",
         lambda n, max_iterations: _clipped(n, max_iterations - 1),
     ),
     CountMistake(
         "cap one too high",
-        "The loop has one turn too many: counts go up to cap + 1. Go on while n < cap, not n <= cap.",
+        "The loop has one iteration too many: counts go up to cap + 1. Go on while n < cap, not n <= cap.",
         lambda n, max_iterations: _clipped(n, max_iterations + 1),
         beyond=True,
     ),
@@ -103,7 +103,7 @@ def constant_mistake(evidence: Evidence) -> Mistake | None:
     values = np.unique(evidence.yours[evidence.every])
     if values.size != 1 or evidence.unwritten.any():
         return None
-    text = f"Every pixel has {values[0]}, whatever its orbit: does the count grow in every turn of the loop?"
+    text = f"Every pixel has {values[0]}, whatever its orbit: does the count grow in every iteration?"
     return Mistake("the same everywhere", text, lambda _, pixels: np.ones(pixels.shape, bool), cheap=True)
 
 

@@ -66,8 +66,8 @@ PLACE_MISTAKES = (
         lambda rows, columns, e: _index(rows, e.size[0] - 1 - columns, e),
     ),
     PlaceMistake(
-        "turned by half a turn",
-        "The picture is turned by half a turn: its first pixel is in the last place.",
+        "rotated by 180°",
+        "The picture is rotated by 180°: its first pixel is in the last place.",
         lambda rows, columns, e: _index(e.size[1] - 1 - rows, e.size[0] - 1 - columns, e),
     ),
     PlaceMistake(

@@ -37,7 +37,7 @@ class SoakJob(Protocol):
 
     facts: JobFacts
 
-    def run(self, turn: int) -> JobRun:
+    def run(self, number: int) -> JobRun:
         """Do it once, and compare every word."""
 
 
@@ -113,7 +113,7 @@ class Counting:
         text += f", {times} times" if times > 1 else ""
         self.facts = JobFacts(name, text, "iterations", times * view.pixels, view.width, steady)
 
-    def run(self, turn: int) -> JobRun:  # noqa: ARG002 - as SoakJob has it
+    def run(self, number: int) -> JobRun:  # noqa: ARG002 - as SoakJob has it
         """Compute the picture, and compare every count."""
         runs = [self._once() for _ in range(self._times)]
         first = next((run.first for run in runs if run.first is not None), None)
@@ -161,11 +161,11 @@ class Transfer:
         text = f"{size >> 20} MiB to the device and back"
         self.facts = JobFacts("transfer", text, "bytes", self._base.size, 1024, steady=False)
 
-    def run(self, turn: int) -> JobRun:
+    def run(self, number: int) -> JobRun:
         """Copy and compare; each bit of each word has both values within two rounds."""
         device = self._device
-        chosen = np.random.default_rng(turn // 2).integers(0, 1 << 32, dtype=np.uint32)
-        np.bitwise_xor(self._base, chosen ^ np.uint32(_ALL_BITS if turn % 2 else 0), out=self._sent)
+        chosen = np.random.default_rng(number // 2).integers(0, 1 << 32, dtype=np.uint32)
+        np.bitwise_xor(self._base, chosen ^ np.uint32(_ALL_BITS if number % 2 else 0), out=self._sent)
         np.bitwise_not(self._sent, out=self._back)  # a copy that does not take place leaves every word wrong
         clock = seconds_of(device, threads=1)
         started = time.perf_counter()

@@ -33,10 +33,10 @@ def serve(channel: Channel) -> None:
     channel.answer({"jobs": [asdict(job.facts) for job in jobs]})
     while True:
         channel.note(IDLE)
-        turn = channel.question()["round"]
+        number = channel.question()["round"]
         channel.note(LAUNCHING)
         others = Others()
-        runs = [asdict(job.run(turn)) for job in jobs]
+        runs = [asdict(job.run(number)) for job in jobs]
         channel.answer({"runs": runs, "others": others.share() if device.type == "cpu" else 0.0})
 
 

@@ -4,7 +4,7 @@
  *
  * What all functions here share: `view` is the real part of column 0, the imaginary part of the row `bottom`, and the
  * distance between pixels; rows `first` to `first + rows` are counted downward from the top. `dynamic` and `chunk` are
- * OpenMP's schedule and how many turns of the loop a thread takes at a time, 0 for what OpenMP prefers. A count is the
+ * OpenMP's schedule and how many iterations of the loop a thread takes at a time, 0 for what OpenMP prefers. A count is the
  * first step that is outside, or `cap`. Where `*stop` is not 0, what is left is not computed. */
 #include <math.h>
 #include <omp.h>

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mandelcl.colour.cycles import CycleMapping, bent, linear
 from mandelcl.colour.palettes import PALETTES
-from mandelcl.colour.turns import Turns, bent, linear
 from mandelcl.core.job import MAX_ITERATIONS
 
 SIZES = st.sampled_from([1, 2, 3, 7, 16, 255, 4096, 100_000])
@@ -18,9 +18,9 @@ COUNTS = st.lists(st.integers(0, MAX_ITERATIONS), min_size=1, max_size=50)
 TURNS = sorted({palette.cycle for palette in PALETTES.values() if palette.smooth})
 
 
-def places(turns: Turns, counts: list[int], smooth: list[float] | None = None) -> list[int]:
+def places(mapping: CycleMapping, counts: list[int], smooth: list[float] | None = None) -> list[int]:
     fractions = None if smooth is None else np.array(smooth, np.float32)
-    return [int(place) for place in turns.places(np.array(counts, np.uint32), fractions)]
+    return [int(place) for place in mapping.places(np.array(counts, np.uint32), fractions)]
 
 
 @given(SIZES, st.fractions(Fraction(1, 12), 5000, max_denominator=12), COUNTS, st.fractions(-2, 2, max_denominator=9))
@@ -77,11 +77,11 @@ def test_roots_are_near_the_exact_ones(turn: float) -> None:
     """Within a fiftieth of a place, and the same whether a chord begins or ends there."""
     getcontext().prec = 40
     size, offset = 4096, 0.375
-    turns = bent(size, "root4", turn, offset)
+    mapping = bent(size, "root4", turn, offset)
     counts = sorted({0, 1, 2, 5, *(int(1.37**k) for k in range(70)), *(2**k - 8 for k in range(4, 33)), MAX_ITERATIONS})
     eighth = Decimal(8).sqrt().sqrt()
     wrong = 0
-    for count, got in zip(counts, places(turns, counts), strict=True):
+    for count, got in zip(counts, places(mapping, counts), strict=True):
         exact = ((Decimal(8 + count).sqrt().sqrt() - eighth) / Decimal(turn) + Decimal(offset)) * size
         near = [floor(exact + Decimal(side) / 50) % size for side in (-1, 0, 1)]
         assert got in near
@@ -97,8 +97,8 @@ def test_roots_are_near_the_exact_ones(turn: float) -> None:
 @settings(deadline=None)
 def test_roots_are_monotonic(turn: float, count: int, smooth: list[float]) -> None:
     """Places rise with the fraction: as a whole by less than a turn, so modulo the size no step is a large one."""
-    turns = bent(1 << 20, "root4", turn, 0.0)
-    got = np.array(places(turns, [count] * len(smooth), sorted(smooth)))
+    mapping = bent(1 << 20, "root4", turn, 0.0)
+    got = np.array(places(mapping, [count] * len(smooth), sorted(smooth)))
     assert (np.diff(got) % (1 << 20) < 1 << 19).all()
 
 
@@ -116,5 +116,5 @@ def test_roots_are_monotonic_at_chord_ends() -> None:
 def test_every_fraction_maps_to_a_palette_position(smooth: list[float], count: int) -> None:
     """Also those of no orbit: warnings are errors here."""
     counts = [count] * len(smooth)
-    for turns in bent(4096, "root4", 1.6, 0.3), linear(4096, 3.7, 0.3, continuous=True):
-        assert all(0 <= place < 4096 for place in places(turns, counts, smooth))
+    for mapping in bent(4096, "root4", 1.6, 0.3), linear(4096, 3.7, 0.3, continuous=True):
+        assert all(0 <= place < 4096 for place in places(mapping, counts, smooth))

@@ -1,4 +1,4 @@
-// From counts to places in a palette's table: the same bits as mandelcl/colour/turns.py.
+// From counts to places in a palette's table: the same bits as mandelcl/colour/cycles.py.
 //
 // A count, with its smooth fraction if there is one, advances the palette by a fraction of a cycle: a binary fraction
 // of 32

@@ -23,8 +23,8 @@ BEND = 8.0  # counts before the fourth root bends, which keeps the surroundings 
 BEND_BITS = 0x41000000  # the bits of BEND as a float
 MOST_BITS = 0x4FFFFFFF  # the bits of the largest float below 2³³, above all counts
 # In units of a bend: a faster palette would only show noise.
-_LEAST_TURNS = {"root4": 2.0**-20, "root2": 2.0**-13, "log": 2.0**-20}
-_BELOW_A_TURN = 1 - 2.0**-40
+_LEAST_CYCLES = {"root4": 2.0**-20, "root2": 2.0**-13, "log": 2.0**-20}
+_BELOW_A_CYCLE = 1 - 2.0**-40
 _FRACTION_LIMIT = np.float32(1 << 30)  # above any fraction of an orbit
 _SMALL_DENOMINATOR = 1 << 16
 _FLOAT_ERROR = Fraction(1, 1 << 52)
@@ -55,18 +55,18 @@ class Linear:
 
     def places(self, counts: Words, smooth: npt.NDArray[np.float32] | None) -> Places:
         """Return the place in the cycle of each count, with its smooth fraction if there is one."""
-        turned = counts.astype(np.uint64)
-        turned *= np.uint64(self.per_count)
+        phase = counts.astype(np.uint64)
+        phase *= np.uint64(self.per_count)
         if smooth is not None:
             units = np.clip(smooth, -_FRACTION_LIMIT, _FRACTION_LIMIT) * np.float32(1 << UNIT_BITS)
-            turned += units.astype(np.int64).view(np.uint64) * np.uint64(self.per_unit)
-        turned += np.uint64(self.start)
+            phase += units.astype(np.int64).view(np.uint64) * np.uint64(self.per_unit)
+        phase += np.uint64(self.start)
         size, half = np.uint64(self.size), np.uint64(32)
-        places = (turned & np.uint64(WORD_MASK)) * size
+        places = (phase & np.uint64(WORD_MASK)) * size
         places >>= half
-        turned >>= half
-        turned *= size
-        places += turned
+        phase >>= half
+        phase *= size
+        places += phase
         places >>= half
         return places.view(np.int64)
 
@@ -95,10 +95,10 @@ class Bent:
         bits &= np.uint32((1 << CHORD_BITS) - 1)
         bits *= np.take(self.chords.rises, chord, mode="clip")
         bits += np.take(self.chords.starts, chord, mode="clip")
-        turned = bits.astype(np.int64)
-        turned *= self.size
-        turned >>= 32
-        return turned
+        phase = bits.astype(np.int64)
+        phase *= self.size
+        phase >>= 32
+        return phase
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,17 +122,17 @@ class Equalised:
         if smooth is not None:
             value += smooth
             value -= 1
-        turned = np.interp(value, self.knots, np.linspace(0, 1, len(self.knots)))
-        np.minimum(turned, _BELOW_A_TURN, out=turned)
+        phase = np.interp(value, self.knots, np.linspace(0, 1, len(self.knots)))
+        np.minimum(phase, _BELOW_A_CYCLE, out=phase)
         if self.strength < 1:
             bent = self.bend(np.maximum(value, 0) + BEND) - self.bend(np.maximum(self.knots[:1], 0) + BEND)
-            turned = self.strength * turned + (1 - self.strength) * bent / self.length
-        turned += self.offset % 1
-        turned -= np.floor(turned)
-        return np.minimum((turned * self.size).astype(np.int64), self.size - 1)
+            phase = self.strength * phase + (1 - self.strength) * bent / self.length
+        phase += self.offset % 1
+        phase -= np.floor(phase)
+        return np.minimum((phase * self.size).astype(np.int64), self.size - 1)
 
 
-Turns: TypeAlias = Linear | Bent | Equalised
+CycleMapping: TypeAlias = Linear | Bent | Equalised
 
 
 @lru_cache(maxsize=8)
@@ -148,8 +148,8 @@ def linear(size: int, cycle: float, offset: float, continuous: bool) -> Linear:
 
 
 @lru_cache(maxsize=8)
-def bent(size: int, transfer: str, turn: float, offset: float) -> Bent:
-    """Return the mapping that runs through `size` colours once while a bend of BEND + count grows by `turn`.
+def bent(size: int, transfer: str, cycle: float, offset: float) -> Bent:
+    """Return the mapping that runs through `size` colours once while a bend of BEND + count grows by `cycle`.
 
     `offset` shifts it by that many cycles. `transfer` is one of `BENDS` except "linear", for which there is `linear`.
     Square roots, products and quotients of float64 are the same on every platform. The last bit of a logarithm may
@@ -157,9 +157,9 @@ def bent(size: int, transfer: str, turn: float, offset: float) -> Bent:
     """
     ends = np.arange(BEND_BITS, MOST_BITS + 2, 1 << CHORD_BITS, dtype=np.uint32).view(np.float32)
     values = BENDS[transfer](ends.astype(np.float64))
-    turned = ((values - values[0]) * (2.0**32 / max(turn, _LEAST_TURNS[transfer]))).astype(np.int64)
-    rises = np.diff(turned) >> CHORD_BITS
-    starts = turned[:-1] + (_start(size, offset) >> 32)
+    phase = ((values - values[0]) * (2.0**32 / max(cycle, _LEAST_CYCLES[transfer]))).astype(np.int64)
+    rises = np.diff(phase) >> CHORD_BITS
+    starts = phase[:-1] + (_start(size, offset) >> 32)
     return Bent(size, Chords(starts.astype(np.uint32), rises.astype(np.uint32)))
 
 
