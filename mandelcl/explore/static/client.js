@@ -40,7 +40,7 @@ export class Client {
   }
 
   /** Send a message; return false without a connection. */
-  tell(message) {
+  send(message) {
     return this.transport.send(JSON.stringify(message));
   }
 
@@ -50,7 +50,7 @@ export class Client {
     const answer = new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, onprogress });
       if (JSON.stringify(message).length > most) this.settle(id, "reject", new Error("the request is larger than the server accepts"));
-      else if (this.tell({ ...message, id })) {
+      else if (this.send({ ...message, id })) {
         if (message.do === "ping") this.transport.expect?.();
       } else this.settle(id, "reject", new Error("there is no connection to the server"));
     });
@@ -59,7 +59,7 @@ export class Client {
   }
 
   stop(answer) {
-    this.tell({ do: "stop", id: answer.id });
+    this.send({ do: "stop", id: answer.id });
   }
 
   /** Send a file. The answer is its job. */

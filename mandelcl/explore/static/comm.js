@@ -8,7 +8,7 @@ const BUSY_MS = 2500; // time limit for an acknowledgement; a kernel that takes 
 
 export class CommTransport {
   constructor(model) {
-    Object.assign(this, { model, page: Math.random().toString(36).slice(2), said: 0, timer: null });
+    Object.assign(this, { model, page: Math.random().toString(36).slice(2), sent: 0, timer: null });
     this.onopen = this.onclose = this.ontext = this.onbytes = this.onbusy = () => {};
     this.take = (content, buffers) => content.page === this.page && this.hear(content, buffers ?? []);
   }
@@ -19,20 +19,20 @@ export class CommTransport {
   }
 
   begin() {
-    this.said = 0;
-    this.say({ hello: true });
+    this.sent = 0;
+    this.deliver({ hello: true });
     this.onopen();
   }
 
   /** Send a text or bytes. */
   send(message) {
-    if (typeof message === "string") this.say({ text: message });
-    else this.say({}, [message]);
+    if (typeof message === "string") this.deliver({ text: message });
+    else this.deliver({}, [message]);
     return true;
   }
 
-  say(content, buffers = []) {
-    this.said++;
+  deliver(content, buffers = []) {
+    this.sent++;
     this.timer ??= setTimeout(() => this.onbusy(), BUSY_MS);
     this.post(content, buffers);
   }
@@ -42,7 +42,7 @@ export class CommTransport {
   }
 
   hear({ text, heard, gone }, buffers) {
-    if (heard === this.said) {
+    if (heard === this.sent) {
       clearTimeout(this.timer);
       this.timer = null;
     }

@@ -31,7 +31,7 @@ export function compare(explorer, shell) {
     shell.el.classList.add("comparing");
     addPane(explorer, shell, SECOND);
     explorer.panes.slice(0, 2).forEach((pane, k) => pane.el.append(captions[k]));
-    client.tell({ do: "devices" });
+    client.send({ do: "devices" });
     [0, 1].forEach(ask);
   };
   const close = () => {

@@ -43,5 +43,5 @@ export function devices(explorer) {
       element("button", { type: "button", onclick: () => use(usable()) }, "Use all")),
     element("p", { class: "hint" }, "All devices give the same bits. Several share the picture."),
   );
-  return { name: "devices", title: "Devices", icon: "devices", key: "d", el, show: () => client.tell({ do: "devices" }) };
+  return { name: "devices", title: "Devices", icon: "devices", key: "d", el, show: () => client.send({ do: "devices" }) };
 }

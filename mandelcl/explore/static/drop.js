@@ -21,17 +21,17 @@ export function takeDrops(el, explorer) {
 /** Open the job, the location or the palettes of a file, which the server reads. */
 export async function open(file, explorer) {
   const most = explorer.client.welcome.limits.upload ?? Infinity;
-  if (file.size > most) return explorer.say(`${file.name} is larger than the server accepts; try \`mandelcl explore --like\``, "warning");
+  if (file.size > most) return explorer.notify(`${file.name} is larger than the server accepts; try \`mandelcl explore --like\``, "warning");
   try {
     const opened = await explorer.client.upload(file.name, new Uint8Array(await file.arrayBuffer()));
-    for (const note of opened.notes ?? []) explorer.say(note, "warning");
+    for (const note of opened.notes ?? []) explorer.notify(note, "warning");
     if (opened.palettes) {
       explorer.emit("palettes", opened.palettes);
       explorer.show({ colouring: { palette: opened.palettes[0], cycle: null, transfer: undefined, equalise: undefined, inside: undefined } }, "colour");
     } else explorer.open({ ...opened, auto: opened.auto_iterations });
-    explorer.say(`opened ${file.name}`);
+    explorer.notify(`opened ${file.name}`);
   } catch (error) {
-    explorer.say(error.message, "warning");
+    explorer.notify(error.message, "warning");
   }
   return undefined;
 }

@@ -98,7 +98,7 @@ export class Explorer {
       const job = { number: "auto", formula: { name: "mandelbrot" }, ...pick(given, ["iterations", "formula", "number"]) };
       const colouring = given.colouring ? { ...PLAIN, ...given.colouring } : undefined;
       if (typeof colouring?.palette === "string" && !this.palettes.has(colouring.palette)) {
-        this.say(`the link's palette ${colouring.palette} is unknown here`, "warning");
+        this.notify(`the link's palette ${colouring.palette} is unknown here`, "warning");
         delete colouring.palette;
       }
       const place = given.place ?? Place.of(this.homeOf(job.formula.name));
@@ -106,7 +106,7 @@ export class Explorer {
       this.show({ place, job, colouring, auto: given.auto ?? !known, kept: known }, kind);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      this.say(`the link is invalid: ${error.message}`, "warning");
+      this.notify(`the link is invalid: ${error.message}`, "warning");
       if (this.panes.every((pane) => pane.asked === null)) this.show({ sight: this.state.sight }, "");
     }
   }
@@ -152,7 +152,7 @@ export class Explorer {
 
   back() {
     const address = this.journey.back();
-    if (address === undefined) this.say("there is nothing to go back to");
+    if (address === undefined) this.notify("there is nothing to go back to");
     else this.follow(address, "back");
   }
 
@@ -262,7 +262,7 @@ export class Explorer {
     this.schedule(0);
   }
 
-  say(line, kind = "note") {
+  notify(line, kind = "note") {
     this.emit("line", { line, kind });
   }
 }

@@ -12,13 +12,13 @@ export async function introduce(tokens, next, send) {
   if (hello.say !== "hello" || typeof hello.nonce !== "string") return STRANGER;
   const { message, check } = await tokens.answer(hello.nonce);
   send(JSON.stringify(message));
-  const said = parsed(await next());
-  if (said.say === "refused" && said.why === "full") return FULL;
-  if (said.say === "refused") {
+  const reply = parsed(await next());
+  if (reply.say === "refused" && reply.why === "full") return FULL;
+  if (reply.say === "refused") {
     tokens.run = ""; // another tab may know one
     return UNKNOWN;
   }
-  return said.say === "proved" && (await check(said)) ? WELCOME : STRANGER;
+  return reply.say === "proved" && (await check(reply)) ? WELCOME : STRANGER;
 }
 
 function parsed(text) {

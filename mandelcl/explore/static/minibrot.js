@@ -8,7 +8,7 @@ export function minibrot(explorer) {
     if (explorer.search) return stop(explorer);
     if (explorer.armed) return seek(explorer, [0, 0], explorer.size);
     explorer.armed = (from, to) => seek(explorer, from, to);
-    return explorer.say("draw a box around a minibrot, or press m again to search the whole view");
+    return explorer.notify("draw a box around a minibrot, or press m again to search the whole view");
   };
   explorer.on("escape", () => {
     explorer.armed = null;
@@ -29,16 +29,16 @@ async function seek(explorer, from, to) {
   const [left, top] = ["column", "row"].map((name) => Math.min(...corners.map((corner) => corner[name])));
   const [width, height] = ["column", "row"].map((name) => Math.abs(corners[0][name] - corners[1][name]) || 1);
   const search = explorer.client.ask({ do: "nucleus", pane: pane.index, box: [left, top, width, height] }, ({ phase, done, most }) =>
-    explorer.say(`searching for a minibrot: ${phase}, ${done} of ${most}`));
+    explorer.notify(`searching for a minibrot: ${phase}, ${done} of ${most}`));
   explorer.search = search;
   try {
     const found = await search;
-    if (found.say !== "nucleus") return explorer.say("the search was stopped");
+    if (found.say !== "nucleus") return explorer.notify("the search was stopped");
     const { re, im, zoom, iterations, period } = found;
     explorer.show({ place: Place.of({ re, im, zoom }), job: { iterations: Math.max(iterations, explorer.state.job.iterations) } }, "minibrot");
-    explorer.say(`found a minibrot of period ${period}`);
+    explorer.notify(`found a minibrot of period ${period}`);
   } catch (error) {
-    explorer.say(error.message, "warning");
+    explorer.notify(error.message, "warning");
   } finally {
     explorer.search = null;
   }

@@ -75,11 +75,11 @@ export function stretch(explorer, factor) {
 /** Choose a favourite palette, or store the current one as a favourite. */
 export function favourite(explorer, number, store) {
   const kept = favourites(explorer);
-  if (store && typeof explorer.state.colouring.palette !== "string") explorer.say("only palettes of the list can be stored", "warning");
+  if (store && typeof explorer.state.colouring.palette !== "string") explorer.notify("only palettes of the list can be stored", "warning");
   else if (store) {
     kept[number - 1] = explorer.state.colouring.palette;
     remember(kept);
-    explorer.say(`key ${number} now selects ${kept[number - 1]}`);
+    explorer.notify(`key ${number} now selects ${kept[number - 1]}`);
   } else if (kept[number - 1]) explorer.show({ colouring: { palette: kept[number - 1] } }, "colour");
 }
 

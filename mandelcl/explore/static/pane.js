@@ -42,9 +42,9 @@ export class Pane {
     const known = this.target && this.probe(at);
     if (!known) return;
     this.pointer = [known.column, known.row];
-    if (this.state === "asked" && performance.now() - (this.told ?? 0) > POINTER_MS) {
-      this.told = performance.now();
-      this.client.tell({ do: "pointer", pane: this.index, at: this.pointer });
+    if (this.state === "asked" && performance.now() - (this.pointerSent ?? 0) > POINTER_MS) {
+      this.pointerSent = performance.now();
+      this.client.send({ do: "pointer", pane: this.index, at: this.pointer });
     }
   }
 
@@ -97,7 +97,7 @@ export class Pane {
     if (!lattice.has(text)) lattice.set(text, place.lattice(...size));
     const message = { do: "view", pane: this.index, generation: this.generation, lattice: lattice.get(text), origin, size };
     const have = this.layers.have();
-    this.client.tell({ ...message, ...job, ...(this.pointer ? { pointer: this.pointer } : {}), ...(have ? { have } : {}) });
+    this.client.send({ ...message, ...job, ...(this.pointer ? { pointer: this.pointer } : {}), ...(have ? { have } : {}) });
   }
 
   hear(message) {
@@ -204,9 +204,9 @@ export class Pane {
   async askColours(colouring) {
     const { generation, target } = this;
     this.colours = { generation, target, pixels: new Uint8ClampedArray(4 * target.size[0] * target.size[1]).fill(255) };
-    const said = await this.client.ask({ do: "paint", pane: this.index, colouring: colouring.asked }).catch((error) => this.hooks.onrefused?.(error));
+    const reply = await this.client.ask({ do: "paint", pane: this.index, colouring: colouring.asked }).catch((error) => this.hooks.onrefused?.(error));
     const current = generation === this.generation && colouring === this.colouring && target === this.target;
-    if (said && current) this.rest(this.colours.pixels);
+    if (reply && current) this.rest(this.colours.pixels);
   }
 
   takeColours({ column, row, width, height, colours }) {
@@ -235,7 +235,7 @@ export class Pane {
   }
 
   close() {
-    this.client.tell({ do: "close", pane: this.index });
+    this.client.send({ do: "close", pane: this.index });
     this.painter.close();
     this.pace.halt();
     clearTimeout(this.repaint);

@@ -35,7 +35,7 @@ export function places(explorer) {
     list(bookmarks);
     if (el.isConnected) show(bookmarks);
   };
-  const show = (bookmarks) => client.tell({ do: "thumbnails", names: [...bookmarks, ...client.welcome.places].map((each) => each.name).filter((each) => !pictures.has(each)) });
+  const show = (bookmarks) => client.send({ do: "thumbnails", names: [...bookmarks, ...client.welcome.places].map((each) => each.name).filter((each) => !pictures.has(each)) });
   client.on("bookmarks", (message) => {
     client.welcome.bookmarks = message.bookmarks;
     draw(message.bookmarks);
@@ -64,11 +64,11 @@ export async function keep(explorer, name = "") {
   if (!settled) return;
   const { sight, colouring } = explorer.state;
   const called = name || `×${sight.place.zoom.toShort(3)} ${new Date().toISOString().slice(0, 19).replace("T", " ")}`;
-  if (await change(explorer, { add: { name: called, job: settled.job, colouring } })) explorer.say(`bookmarked as “${called}”`);
+  if (await change(explorer, { add: { name: called, job: settled.job, colouring } })) explorer.notify(`bookmarked as “${called}”`);
 }
 
 async function change(explorer, what) {
-  const answer = await explorer.client.ask({ do: "bookmark", ...what }).catch((error) => explorer.say(error.message, "warning"));
+  const answer = await explorer.client.ask({ do: "bookmark", ...what }).catch((error) => explorer.notify(error.message, "warning"));
   return Boolean(answer);
 }
 
@@ -77,6 +77,6 @@ async function open(explorer, { job, colouring }) {
     const placed = await explorer.client.ask({ do: "place", size: explorer.size, job });
     explorer.open({ ...placed, colouring });
   } catch (error) {
-    explorer.say(error.message, "warning");
+    explorer.notify(error.message, "warning");
   }
 }

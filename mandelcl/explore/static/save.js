@@ -29,7 +29,7 @@ export function save(explorer) {
     if (depth.value === "16" && !depth.disabled) colouring.depth = 16;
     return colouring;
   };
-  const tell = () => {
+  const describe = () => {
     depth.disabled = !DEEP.includes(format.value);
     size.hidden = scale.value !== "";
     const chosen = wanted();
@@ -39,18 +39,18 @@ export function save(explorer) {
   const start = (event) => {
     event.preventDefault();
     const chosen = wanted();
-    if (!chosen) return tell();
+    if (!chosen) return describe();
     const message = { do: "save", pane: explorer.panes[0].index, colouring: fine(), format: format.value, ...chosen };
     list.prepend(once(explorer, name.value.trim() ? { ...message, name: name.value.trim() } : message));
     return undefined;
   };
-  for (const control of [scale, size, format]) control.addEventListener("input", tell);
-  explorer.on("change", tell);
+  for (const control of [scale, size, format]) control.addEventListener("input", describe);
+  explorer.on("change", describe);
   const el = element(
     "form", { class: "save", onsubmit: start }, row("Format", format), row("Size", scale, size), row("Samples", samples), row("Bits", depth), row("Name", name), hint,
     element("div", { class: "buttons" }, element("button", { "data-save": true }, "Save")), list,
   );
-  return { name: "save", title: "Save", icon: "save", key: "s", el, show: tell };
+  return { name: "save", title: "Save", icon: "save", key: "s", el, show: describe };
 }
 
 /** A save that begins when the current view is complete. */
@@ -81,11 +81,11 @@ function saving(explorer, message) {
   });
   const stop = () => client.stop(answer);
   end.addEventListener("click", stop);
-  answer.then((said) => {
-    if (said.say === "saved") return finish(said);
-    known = said.name ?? known;
+  answer.then((reply) => {
+    if (reply.say === "saved") return finish(reply);
+    known = reply.name ?? known;
     text.textContent = `${known ?? "the save"} was cancelled`;
-    return said.resumable ? again("Resume") : end.remove();
+    return reply.resumable ? again("Resume") : end.remove();
   }, (error) => {
     text.textContent = error.message;
     bar.remove();
@@ -100,12 +100,12 @@ function saving(explorer, message) {
   const finish = ({ name, path, bytes, download }) => {
     const shown = download && explorer.downloads ? element("a", { href: "#", onclick: (event) => take(event, name) }, name) : name;
     line.replaceChildren(element("span", { title: path }, shown, `, ${bytesText(bytes)}`));
-    explorer.say(`saved ${path}`);
+    explorer.notify(`saved ${path}`);
   };
   /** Let the browser download a saved file, with a new ticket each time. */
   const take = async (event, name) => {
     event.preventDefault();
-    const ticket = await client.ask({ do: "ticket", name }).catch((error) => explorer.say(error.message, "warning"));
+    const ticket = await client.ask({ do: "ticket", name }).catch((error) => explorer.notify(error.message, "warning"));
     if (ticket) element("a", { href: ticket.path, download: name }).click();
   };
   return line;

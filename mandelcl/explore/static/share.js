@@ -31,9 +31,9 @@ export async function copy(explorer, kind) {
     await navigator.clipboard.writeText(text);
     const { palette } = explorer.state.colouring;
     const lacks = kind === "link" && typeof palette !== "string" && writePalette(palette) === null;
-    explorer.say(lacks ? "copied the link without its palette, which has too many colours; copy the command to keep them" : `copied ${KINDS[kind]}`, lacks ? "warning" : "note");
+    explorer.notify(lacks ? "copied the link without its palette, which has too many colours; copy the command to keep them" : `copied ${KINDS[kind]}`, lacks ? "warning" : "note");
   } catch (error) {
-    explorer.say(`could not copy: ${error.message}`, "warning");
+    explorer.notify(`could not copy: ${error.message}`, "warning");
   }
 }
 

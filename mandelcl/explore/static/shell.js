@@ -24,7 +24,7 @@ export class Shell {
     this.sections = new Map();
     this.watcher = new ResizeObserver(() => this.measure());
     this.watcher.observe(this.panes);
-    explorer.on("line", ({ line, kind }) => this.say(line, kind));
+    explorer.on("line", ({ line, kind }) => this.notify(line, kind));
   }
 
   /** Add a panel, {name, title, icon, key, el, show, hide}, or a plain button, {name, icon, key, act}. */
@@ -81,7 +81,7 @@ export class Shell {
     for (const pane of panes) if (pane.moving.width !== size[0] || pane.moving.height !== size[1]) pane.resize(size);
   }
 
-  say(line, kind = "note") {
+  notify(line, kind = "note") {
     if (this.lines.lastChild?.textContent === line) this.lines.lastChild.remove();
     const shown = element("p", { class: `line ${kind}` }, line);
     this.lines.append(shown);

@@ -29,7 +29,7 @@ export function start({ el, transport, address, startWorker = () => null, downlo
     shell.absent(null);
     if (explorer.state) {
       explorer.ask();
-      explorer.say("the connection is back");
+      explorer.notify("the connection is back");
       return;
     }
     addPane(explorer, shell, 0);
@@ -37,11 +37,11 @@ export function start({ el, transport, address, startWorker = () => null, downlo
     shell.measure();
     explorer.begin(welcome);
   });
-  client.on("close", () => explorer.say("the connection to the server was lost; trying again", "warning"));
+  client.on("close", () => explorer.notify("the connection to the server was lost; trying again", "warning"));
   client.on("refused", ({ why }) => shell.absent(absence(why)));
-  client.on("device-lost", ({ line }) => explorer.say(line, "warning"));
-  client.on("device-back", ({ line }) => explorer.say(line));
-  client.on("problem", (message) => message.id === undefined && explorer.say(message.line, "warning"));
+  client.on("device-lost", ({ line }) => explorer.notify(line, "warning"));
+  client.on("device-back", ({ line }) => explorer.notify(line));
+  client.on("problem", (message) => message.id === undefined && explorer.notify(message.line, "warning"));
   client.on("frame", (frame) => explorer.panes.find(({ index }) => index === frame.pane)?.take(frame));
   for (const kind of ["settled", "progress", "complete", "failed"]) {
     client.on(kind, (message) => explorer.panes.find(({ index }) => index === message.pane)?.hear(message));

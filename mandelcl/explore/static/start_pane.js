@@ -10,7 +10,7 @@ export function addPane(explorer, shell, index, own = {}) {
       pane.settled = message;
       if (pane === explorer.panes[0]) explorer.resolved(message.iterations);
       if (pane === explorer.panes[0] && explorer.ready.effects && message.degree !== explorer.ready.degree) recolour(explorer);
-      for (const line of message.warnings ?? []) explorer.say(line, "warning");
+      for (const line of message.warnings ?? []) explorer.notify(line, "warning");
       explorer.emit("settled", pane);
     },
     onprogress: (pane, message) => explorer.emit("progress", { pane, message }),
@@ -19,10 +19,10 @@ export function addPane(explorer, shell, index, own = {}) {
       explorer.completed(pane);
     },
     onfailed: (pane, message) => {
-      explorer.say(message.why, "warning");
+      explorer.notify(message.why, "warning");
       explorer.emit("failed", pane);
     },
-    onrefused: (error) => explorer.say(error.message, "warning"),
+    onrefused: (error) => explorer.notify(error.message, "warning"),
     onpainted: (pane) => explorer.emit("painted", pane),
     ondrawn: (pane, view) => explorer.emit("drawn", { pane, view }),
   };

@@ -42,16 +42,16 @@ export class Tokens {
     const keys = { run: run ? await keyOf(encoder.encode(run)) : null, kept: await kept() };
     const about = `${this.origin}\n${nonce}\n${own}`, proofs = {};
     for (const [name, key] of Object.entries(keys)) if (key) proofs[name] = hex(await hmac(key, `page\n${about}`));
-    return { message: { do: "prove", nonce: own, ...proofs }, check: (said) => this.check(said, keys, about) };
+    return { message: { do: "prove", nonce: own, ...proofs }, check: (reply) => this.check(reply, keys, about) };
   }
 
   /** Whether the answering program knows the token, too. If so, both tokens are stored. */
-  async check(said, keys, about) {
-    const key = keys[said.with];
-    if (!key || said.proof !== hex(await hmac(key, `server\n${about}`))) return false;
-    this.run = new TextDecoder().decode(await unsealed(key, `run\n${about}`, said.run));
+  async check(reply, keys, about) {
+    const key = keys[reply.with];
+    if (!key || reply.proof !== hex(await hmac(key, `server\n${about}`))) return false;
+    this.run = new TextDecoder().decode(await unsealed(key, `run\n${about}`, reply.run));
     remember(this.run);
-    if (said.with === "run") await keep(await keyOf(await unsealed(key, `kept\n${about}`, said.kept)));
+    if (reply.with === "run") await keep(await keyOf(await unsealed(key, `kept\n${about}`, reply.kept)));
     return true;
   }
 }

@@ -61,6 +61,6 @@ function tried(explorer, act) {
     act();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    explorer.say(error.message, "warning");
+    explorer.notify(error.message, "warning");
   }
 }

@@ -24,7 +24,7 @@ function render(model, el, css, worker) {
     model.save_changes();
   };
   const transport = new CommTransport(model);
-  transport.onbusy = () => box.explorer.say("the kernel is busy or has ended; this continues when it answers", "warning");
+  transport.onbusy = () => box.explorer.notify("the kernel is busy or has ended; this continues when it answers", "warning");
   const end = start({
     el: box,
     transport,

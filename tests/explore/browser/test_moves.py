@@ -155,16 +155,16 @@ def test_home_key_escape_key_and_hidden_panels(wanderer: Explorer) -> None:
 def test_colours_change_without_a_byte_on_the_socket(wanderer: Explorer) -> None:
     wanderer.run(
         """(explorer) => {
-            window.said = 0;
+            window.sent = 0;
             const send = explorer.client.transport.send.bind(explorer.client.transport);
-            explorer.client.transport.send = (message) => { said++; return send(message); };
+            explorer.client.transport.send = (message) => { sent++; return send(message); };
         }"""
     )
     before = wanderer.resting()
     for key in ("5", "]", "]", "."):
         wanderer.page.keyboard.press(key)
     wanderer.rests()
-    assert wanderer.page.evaluate("said") == 0
+    assert wanderer.page.evaluate("sent") == 0
     assert (wanderer.resting() != before).any()
 
 

@@ -82,8 +82,8 @@ def test_effects_are_drawn_at_once_and_exact_at_rest(browser: "Browser", server:
         explorer.run(
             """(explorer) => {
                 window.asked = [];
-                const { client } = explorer, tell = client.tell.bind(client);
-                client.tell = (message) => { asked.push(message.do); return tell(message); };
+                const { client } = explorer, send = client.send.bind(client);
+                client.send = (message) => { asked.push(message.do); return send(message); };
             }"""
         )
         assert _shares(explorer, _as_copied(explorer, tmp_path, "--light"))[1] >= 0.999
