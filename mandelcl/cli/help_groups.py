@@ -18,7 +18,7 @@ _GROUPS = {
         *("decomposition", "samples", "dither", "transparent_inside", "height_map", "depth"),
     ),
     "Film: speed, length, codec, sound, caption": (
-        *("fps", "speed", "seconds", "ease", "hold", "reverse", "codec", "quality", "audio", "caption"),
+        *("fps", "speed", "seconds", "ease", "hold", "reverse", "codec", "quality", "audio", "caption", "strip"),
     ),
     "Files: output, formats, reports": (
         *("outputs", "output", "keys", "planes", "compress", "rectangles", "digest", "as_json", "json_wanted", "quiet"),

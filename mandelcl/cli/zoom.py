@@ -18,6 +18,7 @@ from mandelcl.cli.job_options import DEFAULT_ITERATIONS, JobOptions, iteration_o
 from mandelcl.cli.options import recorded
 from mandelcl.cli.progress import frames_bar, print_line, progress_bar
 from mandelcl.cli.stops import StopOptions, stop_options
+from mandelcl.cli.strip import folder_of, require_no_film, write_strip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,7 @@ Examples:
   mandelcl zoom --from seahorse-valley --via whole-set --to elephant-valley -o both.mp4
   mandelcl zoom --from 0,1,1 --to 0,1,1e40 --size 320x180 --speed 4 -o dendrite.mp4
   mandelcl zoom --at galaxy --size 1280x720 --codec hevc --caption --audio song.flac -o song.mp4
+  mandelcl zoom --strip --at seahorse-valley --to-zoom 1e6 -o valley-strip
 """,
 )
 @click.option("-o", "--output", default=DEFAULT_OUTPUT, show_default=True, type=completion.FILE, metavar="FILE",
@@ -73,6 +75,11 @@ Examples:
     metavar="FOLDER",
     help="The folder for keyframes. [default: FILE with the suffix .keys]",
 )
+@click.option(
+    "--strip",
+    is_flag=True,
+    help="Write exponential maps about the end as OpenEXR keyframes, for zoomasm, to the folder FILE.",
+)
 @options.trace_option
 @click.option("--json", "json_wanted", is_flag=True, help="Print the report as JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -86,6 +93,7 @@ def command(
     no_self_test: bool,
     samples: int,
     keys: str | None,
+    strip: bool,
     trace: str | None,
     json_wanted: bool,
     quiet: bool,
@@ -102,6 +110,16 @@ def command(
         raise click.UsageError("give --json or --quiet, not both")
     colours, film = ColourOptions.taken_from(given), FilmOptions.taken_from(given)
     stops = StopOptions.taken_from(given)
+    if strip:
+        from mandelcl.engine.computing.settings import Settings
+        from mandelcl.rendering.session import Session
+
+        context = click.get_current_context()
+        require_no_film(context)
+        place, iterated = folder_of(context, output), JobOptions(**_no_view(), **given)
+        with recorded(trace, "zoom"), Session(devices, cluster=cluster, cluster_wait=cluster_wait) as session:
+            write_strip(place, stops, iterated, size, session, Settings(self_test=not no_self_test), quiet)
+        return
     width, height = size_of(size, _DEFAULT_SIZE)
     codec = film.require_output(output, width, height)
     iterated = JobOptions(**_no_view(), **given)

@@ -86,6 +86,8 @@ def small(arguments: list[str]) -> list[str]:
         rest[rest.index("--cluster") + 1] = "local"
     if command == "tune":
         return [*arguments, "--seconds", "0"]
+    if "--strip" in rest:
+        return [*arguments, "--size", "127x14", "--iterations", "40"]
     if command in ("zoom", "film"):
         short = ["--size", "128x72", "--fps", "5", "--hold", "0", "--ease", "0", "--quiet"]
         short += ["--iterations", "40"] if command == "zoom" else []
@@ -159,7 +161,7 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
         return
     if "--cluster" in arguments and find_spec("distributed") is None:
         return
-    if arguments[0] in ("zoom", "film") and find_spec("av") is None:
+    if arguments[0] in ("zoom", "film") and find_spec("OpenEXR" if "--strip" in arguments else "av") is None:
         return
     result = run(*small(arguments))
     if result.code and "no device matches" in result.err:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.base.srgb import decode
-from mandelcl.core.field import RowSource
+from mandelcl.core.field import Rows, RowSource
 from mandelcl.core.job import Job
 from mandelcl.core.report import Stopwatch
 from mandelcl.files.exr.channels import BIAS, RADIUS, channels_of, names_of
@@ -58,6 +58,21 @@ def write_exr(path: Path, source: RowSource, picture: Picture | None, texts: Map
                 with watch.of("encode"):
                     file.writePixels(packed, count)
         except OSError as error:  # its text is the tempfile's path, followed by the reason
+            raise OSError(str(error).rpartition('". ')[2]) from error
+        finally:
+            file.close()
+
+
+def write_unrolled(path: Path, job: Job, rows: Rows, texts: Mapping[str, str]) -> None:
+    """Write a picture of a job's size whose planes are those of other points. Raises OSError if the disk fails."""
+    import OpenEXR
+
+    packed = {name: values.tobytes() for name, values in channels_of(job, rows).items()}
+    with in_utf8(path) as name:
+        file = OpenEXR.OutputFile(name, _header(job, (), texts))
+        try:
+            file.writePixels(packed, job.view.height)
+        except OSError as error:
             raise OSError(str(error).rpartition('". ')[2]) from error
         finally:
             file.close()
