@@ -13,7 +13,7 @@ from mandelcl.base.exact import parse_size
 from mandelcl.cli import completion
 from mandelcl.cli.job_options import JobOptions
 from mandelcl.cli.options import with_options
-from mandelcl.lab.own_kernel import shipped
+from mandelcl.lab import own_kernel
 from mandelcl.opencl import oclgrind
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ _OPTIONS = (
         multiple=True,
         type=completion.FILE,
         metavar="FILE.cl",
-        help=f"Run a kernel of your own, or an example: {', '.join(shipped.EXAMPLES)}. May be repeated.",
+        help=f"Run a kernel of your own, or an example: {', '.join(own_kernel.EXAMPLES)}. May be repeated.",
     ),
-    click.option("--example", type=click.Choice(shipped.EXAMPLES), help="Print an example kernel and exit."),
+    click.option("--example", type=click.Choice(own_kernel.EXAMPLES), help="Print an example kernel and exit."),
     click.option("--at", metavar="NAME", shell_complete=completion.places, help="A named place. [with --kernel]"),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [with --kernel]"),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
@@ -55,7 +55,7 @@ _OPTIONS = (
     click.option(
         "--local",
         metavar="CxR",
-        help=f"Work-items per work-group. [with --kernel; default: {shipped.LOCAL[0]}x{shipped.LOCAL[1]}]",
+        help=f"Work-items per work-group. [with --kernel; default: {own_kernel.LOCAL[0]}x{own_kernel.LOCAL[1]}]",
     ),
     click.option("--items", metavar="CxR", help="Work-items in total. [with --kernel; default: one per pixel]"),
     click.option("--check", is_flag=True, help="Also run a small picture in Oclgrind. [with --kernel]"),
@@ -92,7 +92,7 @@ class KernelOptions:
     def print_example(self) -> None:
         """Print the requested example."""
         assert self.example is not None
-        click.echo(shipped.example(self.example), nl=False)
+        click.echo(own_kernel.example(self.example), nl=False)
 
     def require_sense(self, names: tuple[str, ...]) -> None:
         """Raise click.UsageError for studies or tables together with a kernel, and for options that have no effect."""

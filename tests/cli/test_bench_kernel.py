@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from mandelcl.lab.own_kernel import shipped
+from mandelcl.lab import own_kernel
 from mandelcl.opencl import oclgrind
 from tests.cli.conftest import Run, refused, start, wait_for
 
-NAIVE = shipped.example("naive")
+NAIVE = own_kernel.example("naive")
 WRITE = "counts[row * width + column] = n;"
 TINY = ("--size", "45x31", "--cap", "30", "--repeat", "1")
 pytestmark = pytest.mark.usefixtures("usable")
@@ -33,9 +33,9 @@ def bench(run: Run, spec: str, *arguments: str, code: int = 0) -> Any:
 
 
 def test_examples_are_printed(run: Run) -> None:
-    for name in shipped.EXAMPLES:
+    for name in own_kernel.EXAMPLES:
         result = run("bench", "--example", name)
-        assert (result.code, result.out, result.err) == (0, shipped.example(name), "")
+        assert (result.code, result.out, result.err) == (0, own_kernel.example(name), "")
 
 
 def test_correct_kernel(run: Run, spec: str, folder: Path) -> None:

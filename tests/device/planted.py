@@ -7,7 +7,8 @@ import numpy as np
 
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.lab.own_kernel import contract, shipped
+from mandelcl.lab import own_kernel
+from mandelcl.lab.own_kernel import contract
 from mandelcl.lab.own_kernel.contract import KernelFile, Size
 from mandelcl.lab.own_kernel.running import Built, Running
 from mandelcl.lab.own_kernel.worker import BuildTask, RunTask
@@ -15,7 +16,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.kernels import KEEP_ARGUMENTS
 
-NAIVE = shipped.example("naive")
+NAIVE = own_kernel.example("naive")
 WRITE = "counts[row * width + column] = n;"
 TEST = "n < cap && x * x + y * y <= 4"
 REAL = "x * x - y * y + re"

@@ -9,7 +9,8 @@ import pytest
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.engine import selftest
-from mandelcl.lab.own_kernel import contract, shipped
+from mandelcl.lab import own_kernel
+from mandelcl.lab.own_kernel import contract
 from mandelcl.lab.own_kernel import trial as trials
 from mandelcl.lab.own_kernel.contract import KernelFile, read_kernel
 from mandelcl.lab.own_kernel.diagnosis import diagnosis
@@ -65,11 +66,11 @@ def best() -> Device:
 
 
 @pytest.mark.parametrize("number", ["float", "double"])
-@pytest.mark.parametrize("name", shipped.EXAMPLES)
+@pytest.mark.parametrize("name", own_kernel.EXAMPLES)
 def test_examples_are_exact(device: Device, name: str, number: str) -> None:
     if number == "double" and not device.fp64:
         pytest.skip("no double precision")
-    built = built_here(device, shipped.example(name), number)
+    built = built_here(device, own_kernel.example(name), number)
     for view, max_iterations in PICTURES:
         job = Job(view, max_iterations, number=number, rounding="separate")
         running = run_here(built, job)

@@ -4,7 +4,7 @@ import json
 import os
 from random import Random
 
-from mandelcl.lab.own_kernel import shipped
+from mandelcl.lab import own_kernel
 from tests.fuzz.devices import every_device
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import damaged
@@ -98,7 +98,7 @@ def kernels(ground: Ground) -> None:
 
 def _kernel(random: Random) -> tuple[bytes, bool]:
     """Return a kernel's text, and whether its counts are wrong for sure, or it does not end."""
-    text, kind = shipped.example("naive"), random.random()
+    text, kind = own_kernel.example("naive"), random.random()
     if kind < 0.03:
         return _with(text, random.choice(_HANGS), _LOOP).encode(), True
     if kind < 0.3:

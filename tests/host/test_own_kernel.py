@@ -11,14 +11,15 @@ import pytest
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.lab.own_kernel import complaints, contract, faults, shipped
+from mandelcl.lab import own_kernel
+from mandelcl.lab.own_kernel import complaints, contract, faults
 from mandelcl.lab.own_kernel.contract import KernelFile, read_kernel
 from mandelcl.lab.own_kernel.faults import Overrun
 from mandelcl.lab.own_kernel.one_file import other_file
 from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.kernels import Parameter
 
-NAIVE = KernelFile("naive.cl", shipped.example("naive"))
+NAIVE = KernelFile("naive.cl", own_kernel.example("naive"))
 MINE = KernelFile("mine.cl", "kernel void mandelbrot(global uint *counts) {\n  counts[0] = missing;\n}\n")
 
 
@@ -64,8 +65,8 @@ def test_built_kernel_text() -> None:
 
 
 def test_every_example_has_the_signature() -> None:
-    for name in shipped.EXAMPLES:
-        assert contract.SIGNATURE in shipped.example(name)
+    for name in own_kernel.EXAMPLES:
+        assert contract.SIGNATURE in own_kernel.example(name)
     words = contract.SIGNATURE.partition("(")[2].rstrip(")").replace("uint *", "uint* ").split(", ")
     assert [" ".join(word.split()) for word in words] == [str(parameter) for parameter in contract.PARAMETERS]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.core.job import Job
 from mandelcl.files.paths import one_line, require_readable, target
-from mandelcl.lab.own_kernel.shipped import EXAMPLES, SUFFIX, example
+from mandelcl.lab.own_kernel import EXAMPLES, SUFFIX, example
 from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
 from mandelcl.opencl.kernels import Parameter
 

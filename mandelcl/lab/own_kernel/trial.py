@@ -14,7 +14,8 @@ from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.engine.variant import fit_local
 from mandelcl.files.leftovers import in_temporary_folder
-from mandelcl.lab.own_kernel import contract, faults, shipped
+from mandelcl.lab import own_kernel
+from mandelcl.lab.own_kernel import contract, faults
 from mandelcl.lab.own_kernel.contract import KernelFile, Size
 from mandelcl.lab.own_kernel.faults import KernelFaultError, Overrun
 from mandelcl.lab.own_kernel.one_file import other_file
@@ -119,7 +120,7 @@ class Trial:
 
     def _grid(self, view: View, shape: LaunchShape) -> tuple[Size, Size]:
         required, limit = self.facts["required_group"], int(self.facts["group_limit"])
-        local = shape.local or fit_local(*shipped.LOCAL, limit)
+        local = shape.local or fit_local(*own_kernel.LOCAL, limit)
         if required is not None:
             if shape.local is not None and [*shape.local, 1] != [*required]:
                 demanded = "x".join(map(str, required))
