@@ -11,10 +11,9 @@ from mandelcl.colour.colour import Colouring
 from mandelcl.colour.linear_light import Light, bytes_of, light_of
 from mandelcl.colour.painting import finished, lit, places_of
 from mandelcl.colour.quantising import Pixels
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, Indices
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import Indices
 from mandelcl.core.planes import CHUNK_PIXELS, COUNTS
 
 Bytes = npt.NDArray[np.uint8]

@@ -14,9 +14,8 @@ import numpy as np
 from mandelcl.base.errors import CancelledError, DeviceError, stop_if
 from mandelcl.base.machine import give_way
 from mandelcl.core import timeline
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import LaunchLog
 from mandelcl.crew.messages import corners, listed_in
 from mandelcl.crew.watched_device import WatchedDevice

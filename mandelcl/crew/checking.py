@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mandelcl.base.words import NO_COUNT, Words
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.engine.methods import method_of
 
 # How many iterations of one pixel the host does for a check, which should take a few milliseconds, and to settle a

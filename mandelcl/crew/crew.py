@@ -13,9 +13,8 @@ import numpy as np
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.base.machine import new
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import KnownDevice, LateText, LaunchLog, Report, report_of
 from mandelcl.crew.crosscheck import ComputedBlock
 from mandelcl.crew.judging import Judge, manages, repeats_of

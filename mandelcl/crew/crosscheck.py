@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mandelcl.base.words import NO_COUNT, Words
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.crew import checking
 
 _MOST_WAITING = 4

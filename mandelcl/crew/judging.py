@@ -5,9 +5,8 @@ import time
 from collections.abc import Callable
 
 from mandelcl.base.words import Words
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
 from mandelcl.crew import checking

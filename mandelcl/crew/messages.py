@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from mandelcl.base.text import printable
-from mandelcl.core.block import Block
-from mandelcl.core.pixel_list import PixelList
+from mandelcl.core.block import Block, PixelList
 from mandelcl.workers.wire import WireError
 
 _MOST = 1 << 53  # of any number: larger ones could overflow sums

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Protocol
 
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import KnownDevice
 from mandelcl.crew.messages import Ready, block_head, indices_of
 from mandelcl.engine.computing.settings import Settings

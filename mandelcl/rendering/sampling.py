@@ -24,9 +24,8 @@ from mandelcl.colour.colour import Colouring
 from mandelcl.colour.deciding import FirstSamples
 from mandelcl.colour.quantising import Pixels
 from mandelcl.colour.samples import AUTO, LEVELS, bits_of, most_of, shifts
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.planes import CERTIFIED, CHUNK_PIXELS, values_of
 from mandelcl.core.report import LateText, LaunchLog, Report, Stopwatch
 from mandelcl.core.totals import Totals

@@ -8,9 +8,8 @@ import numpy.typing as npt
 import pytest
 
 from mandelcl.base.words import Words
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.engine.computing.computation import fastest_computation
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Work

@@ -9,9 +9,8 @@ import numpy as np
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.words import Words
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import LateText, LaunchLog, Report, report_of
 from mandelcl.engine import choose
 from mandelcl.engine.computing.block_loop import BlockLoop

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from mandelcl.base.errors import NEVER, Token
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.report import LateText, LaunchLog, Report
 from mandelcl.engine.device_output import Array, Delivered, MakeOutput
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.words import Words
-from mandelcl.core.block import Block
-from mandelcl.core.pixel_list import Indices
+from mandelcl.core.block import Block, Indices
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
 from mandelcl.engine import source
