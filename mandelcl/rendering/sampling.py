@@ -55,19 +55,14 @@ def finest(job: Job, colouring: Colouring | None) -> Job:
     return replace(job, view=job.view.finer(1 << bits)) if bits else job
 
 
-def resolving(job: Job, fine: Job, session: Session, self_test: bool) -> tuple[Job, tuple[str, ...]]:
-    """Return a job with the method and the number to which a finer job resolves on a session's devices, and warnings.
-
-    The warnings are those of the finer job. The work on the job itself may have some of them, too.
-    """
-    # The job's own algorithm is not resolved yet.
-    resolved, warnings = session.resolved(replace(fine, algorithm="escape"), self_test)
-    return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding), warnings
+def resolved_samples(fine: Job, session: Session, self_test: bool) -> tuple[Job, tuple[str, ...]]:
+    """Return the job of a pixel's samples resolved on a session's devices, and warnings. Its algorithm is `escape`."""
+    return session.resolved(replace(fine, algorithm="escape"), self_test)
 
 
-def of_kind(job: Job) -> tuple[str, str, str]:
-    """Return what further samples of a job share with the first."""
-    return job.method, job.number, job.rounding
+def like(job: Job, resolved: Job) -> Job:
+    """Return a job in the method, the number and the rounding of another one."""
+    return replace(job, method=resolved.method, number=resolved.number, rounding=resolved.rounding)
 
 
 class _ExcludedError(Exception):

@@ -40,7 +40,7 @@ from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import form_for, kept_samples, require_form
 from mandelcl.rendering.render import computed, require_hooks, require_inputs
 from mandelcl.rendering.resuming import adopt, claimed, require_space
-from mandelcl.rendering.sampling import SampledWork, finest, of_kind, require_sampled, resolving
+from mandelcl.rendering.sampling import SampledWork, finest, like, require_sampled, resolved_samples
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.store import BandStore
 from mandelcl.rendering.streamed import Streamed
@@ -117,35 +117,37 @@ def render_to(
         begin_early(job)
         self_test, asked = settings is None or settings.self_test, finest(job, colouring)
         open_samples = auto_samples and not manifest and colouring is not None
-        given: DeviceSelection | None = None
-        if single_use and not isinstance(devices, Session):
-            given = devices
-            devices, fine = choice_cache.resolved(asked, devices, self_test)
-        else:
-            fine = asked
+        fine, selection = asked, devices if single_use and not isinstance(devices, Session) else None
+        if selection is not None:
+            devices, fine = choice_cache.resolved(asked, selection, self_test)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         if job.auto_iterations:
-            own = replace(job, method=fine.method, number=fine.number, rounding=fine.rounding)
-            limit = session.limited(own, settings, on_message, progress, cancel or NEVER).iterations
+            limit = session.limited(like(job, fine), settings, on_message, progress, cancel or NEVER).iterations
             job, asked, fine = (replace(one, iterations=limit, auto_iterations=False) for one in (job, asked, fine))
             fine = choice_cache.fitting(fine, asked)
+        sampled = fine
         if open_samples and colouring is not None:
             samples = session.samples_of(fine, settings, progress, cancel or NEVER)
             colouring = replace(colouring, samples=samples)
-            asked = finest(job, colouring)
-            try:
-                one = session.resolved(replace(asked, algorithm="escape"), self_test)[0]
-            except InvalidInputError:  # a number resolves the pixels, and none their samples
-                colouring, asked, one = replace(colouring, samples=1), job, fine
-            if asked is not job:
-                if given is not None and fine.number != "auto" and of_kind(one) != of_kind(fine):
-                    # Further samples take another number, for which another device may be the fastest.
-                    chosen, fine = choice_cache.resolved(asked, given, self_test)
-                    session = stack.enter_context(Session(chosen))
-                else:
-                    fine = asked
+            sampled = finest(job, colouring)
         several = colouring is not None and colouring.samples != 1
-        job, warnings = resolving(job, fine, session, self_test) if several else (fine, ())
+        warnings: tuple[str, ...] = ()
+        if several and colouring is not None:
+            try:
+                resolved, warnings = resolved_samples(sampled, session, self_test)
+                if open_samples and selection is not None and fine not in (asked, like(fine, resolved)):
+                    # Further samples take another number, for which another device may be the fastest.
+                    chosen, sampled = choice_cache.resolved(sampled, selection, self_test)
+                    session = stack.enter_context(Session(chosen))
+                    resolved, warnings = resolved_samples(sampled, session, self_test)
+            except InvalidInputError:
+                if not open_samples:
+                    raise
+                # A number resolves the pixels, and none their samples.
+                colouring, several, warnings = replace(colouring, samples=1), False, ()
+            else:
+                fine = resolved
+        job = like(job, fine) if several else fine
         with timeline.span("begin"):
             work = session.begin(job, settings, on_message, progress, cancel or NEVER)
         for warning in warnings:
