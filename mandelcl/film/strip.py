@@ -28,10 +28,9 @@ from mandelcl.base.exact import floor_log2
 from mandelcl.base.lattice import Lattice
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
-from mandelcl.core.block import Block
+from mandelcl.core.block import Block, PixelList
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
-from mandelcl.core.pixel_list import PixelList
 from mandelcl.core.planes import COUNTS, DISTANCE, LAST, SMOOTH, values_of
 from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.engine.computing.work import Work
