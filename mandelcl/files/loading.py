@@ -14,7 +14,7 @@ from mandelcl.files.exr.header import is_exr, read_header
 from mandelcl.files.foreign import Foreign
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
 from mandelcl.files.paths import one_line, require_readable, target
-from mandelcl.numbers import by_name
+from mandelcl.numbers import require_known
 
 
 def read_field(path: str | Path) -> Field:
@@ -49,8 +49,7 @@ def read_job(path: str | Path) -> Job:
             if JOB_KEY not in texts:
                 raise FileError("a picture without a mandelcl job")
             job = Job.from_json(texts[JOB_KEY])
-        if job.number != "auto":
-            by_name(job.number)  # a job does not know which numbers there are
+        require_known(job.number)  # a job does not know which numbers there are
         return job
 
 

@@ -47,6 +47,12 @@ def by_name(name: str) -> NumberFormat:
     )
 
 
+def require_known(name: str) -> None:
+    """Raise InvalidInputError for a number that is unknown here. `auto` is none yet, and is accepted."""
+    if name != "auto":
+        by_name(name)
+
+
 def candidates(fp64: bool) -> list[NumberFormat]:
     """Return the formats in the order in which `auto` tries them, for devices with double or without.
 
