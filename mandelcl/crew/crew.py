@@ -290,6 +290,4 @@ class Crew:
             return self._judge.compare(slot, audited, results)
         if outcome is None:
             return self._judge.verify(slot, share, ComputedBlock(block, results, message.filled))
-        for name, why in outcome.faults:
-            self._fault(self._pool[name], why, wrong=len(outcome.faults) == 1)
-        return self._judge.accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None
+        return self._judge.settle(share, outcome)

@@ -93,10 +93,24 @@ class CrossChecks:
         check = self._assigned.get(name, {}).pop(run, None)
         if check is None:
             return None
-        if check.resolved:
-            return CheckOutcome(check)
+        return CheckOutcome(check) if check.resolved else self._decided(check, name, results)
+
+    def compare(self, name: str, computed: ComputedBlock) -> CheckOutcome | None:
+        """Return the outcome if another device's results for the same block wait for a check; else None.
+
+        At the end of a job several devices compute the same block.
+        """
+        for check in self._waiting():
+            if check.owner != name and check.computed.block == computed.block:
+                if check in self._open:
+                    self._open.remove(check)
+                return self._decided(check, name, checking.part(computed.results, check.run, computed.block))
+        return None
+
+    def _decided(self, check: CrossCheck, name: str, results: Words) -> CheckOutcome:
+        """Return the outcome of a check, of whose pixels a device has these results."""
         check.resolved = True
-        owned = checking.part(check.computed.results, run, check.computed.block)
+        run, owned = check.run, checking.part(check.computed.results, check.run, check.computed.block)
         if np.array_equal(results, owned):
             return CheckOutcome(check, accepted=True)
         sample = check.sample or _disputed(run, owned, results)

@@ -11,7 +11,7 @@ from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
 from mandelcl.crew import checking
 from mandelcl.crew.auditing import AcceptedBlock, Audits, Repeats, digest_of
-from mandelcl.crew.crosscheck import ComputedBlock, CrossCheck, CrossChecks
+from mandelcl.crew.crosscheck import CheckOutcome, ComputedBlock, CrossCheck, CrossChecks
 from mandelcl.crew.sharing import BlockDispatcher
 from mandelcl.crew.worker_pool import WorkerPool
 from mandelcl.crew.worker_slot import WorkerSlot
@@ -49,6 +49,12 @@ class Judge:
         disagrees = self._disproved(slot, computed.results, sample)
         if disagrees:
             return None
+        outcome = self.checks.compare(slot.name, computed)
+        if outcome is not None:
+            finished = self.settle(share, outcome)
+            if outcome.accepted or len(outcome.faults) > 1:  # else the other device is at fault alone
+                share.finish(slot.name, computed.block)
+                return finished
         if self._repeated(slot, computed):
             share.received(slot.name, computed.block)
             return None
@@ -57,6 +63,12 @@ class Judge:
             share.received(slot.name, computed.block)
             return None
         return self.accept(slot.name, share, computed)
+
+    def settle(self, share: BlockDispatcher, outcome: CheckOutcome) -> Finished | None:
+        """Blame the devices at fault by a check, and return its block if that is accepted and new."""
+        for name, why in outcome.faults:
+            self._fault(self._pool[name], why, len(outcome.faults) == 1)
+        return self.accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None
 
     def _disproved(self, slot: WorkerSlot, results: Words, sample: checking.PixelSample) -> bool | None:
         """Return whether results are wrong, which is their worker's fault; None where the host cannot tell."""

@@ -63,6 +63,28 @@ def test_equal_results_are_accepted() -> None:
     assert checks.answer("b", run, counts(run)) is None, "it was asked once"
 
 
+@pytest.mark.parametrize(("wrong", "liars"), [((0, 0), []), ((0, 1), ["b"]), ((1, 0), ["a"])])
+@pytest.mark.parametrize("assigned", [False, True])
+def test_two_results_for_one_block_check_each_other(wrong: tuple[int, int], liars: list[str], assigned: bool) -> None:
+    checks = CrossChecks(JOB)
+    row = Block(4, 2, 12, 1)
+    assert checks.repeat("a", ComputedBlock(row, counts(row, wrong[0])), row, 2)
+    if assigned:
+        assert checks.take("c", nothing_in_hand) == row
+    outcome = checks.compare("b", ComputedBlock(row, counts(row, wrong[1])))
+    assert outcome is not None
+    assert outcome.accepted == ("a" not in liars)
+    assert [name for name, _ in outcome.faults] == liars
+    assert checks.take("d", nothing_in_hand) is None, "it is decided"
+    assert checks.compare("b", ComputedBlock(row, counts(row))) is None
+
+
+def test_a_block_of_its_own_checks_nothing() -> None:
+    checks = checks_with()
+    assert checks.compare("a", ComputedBlock(BLOCK, counts(BLOCK))) is None
+    assert checks.compare("b", ComputedBlock(Block(4, 2, 12, 9), counts(Block(4, 2, 12, 9)))) is None
+
+
 @pytest.mark.parametrize(("owner", "checker", "liar"), [(1, 0, "a"), (0, 1, "b")])
 def test_host_decides_which_device_is_wrong(owner: int, checker: int, liar: str) -> None:
     checks = checks_with(owner)
