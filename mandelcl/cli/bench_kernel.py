@@ -37,7 +37,7 @@ _OPTIONS = (
         help=f"Run a kernel of your own, or an example: {', '.join(own_kernel.EXAMPLES)}. May be repeated.",
     ),
     click.option("--example", type=click.Choice(own_kernel.EXAMPLES), help="Print an example kernel and exit."),
-    click.option("--at", metavar="NAME", shell_complete=completion.places, help="A named place. [with --kernel]"),
+    click.option("--at", metavar="NAME", shell_complete=completion.places, help="A named location. [with --kernel]"),
     click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [with --kernel]"),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
     click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges. [with --kernel]"),

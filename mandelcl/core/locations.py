@@ -1,4 +1,4 @@
-"""Named places worth a picture. At 1920×1080 `double` resolves all but the last few, which take perturbation."""
+"""Named locations worth a picture. At 1920×1080 `double` resolves all but the last few, which take perturbation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Location:
         return parse_number(self.zoom) > _DOUBLE_ZOOM
 
     def view(self, width: int = 1920, height: int = 1080, rotation: Exact = 0) -> View:
-        """Return the place as a view of width × height pixels; raises InvalidInputError for a size without pixels."""
+        """Return the location as a view of width × height pixels. Raises InvalidInputError for an empty size."""
         re, im, zoom = parse_number(self.re), parse_number(self.im), parse_number(self.zoom, "zoom")
         return View.centred(re, im, zoom, width, height, rotation)
 
@@ -152,11 +152,11 @@ LOCATIONS: Mapping[str, Location] = MappingProxyType({location.name: location fo
 
 
 def find_location(name: str) -> Location:
-    """Return the place of that name; raises InvalidInputError, naming some like it, if there is none."""
+    """Return the location of that name. Raises InvalidInputError with similar names if there is none."""
     found = matching(name, LOCATIONS)
     if found is not None:
         return LOCATIONS[found]
     near = alike(name, LOCATIONS, _ALIKE, 0.0)
     raise InvalidInputError(
-        f"unknown place {quoted(name)}; there is {', '.join(near)} and more; `mandelcl locations` lists them all"
+        f"unknown location {quoted(name)}; there is {', '.join(near)} and more; `mandelcl locations` lists them all"
     )

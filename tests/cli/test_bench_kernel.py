@@ -126,7 +126,7 @@ def test_wrong_usage(run: Run, folder: Path) -> None:
         (*naive, "--local", "8"): "work-group '8' is not COLUMNSxROWS",
         (*naive, "--local", "0x8"): "--local 0x8 cannot be launched",
         (*naive, "--items", "99999x99999"): "--items 99999x99999 cannot be launched",
-        (*naive, "--at", "nowhere"): "unknown place 'nowhere'",
+        (*naive, "--at", "nowhere"): "unknown location 'nowhere'",
         (*naive, "--center", "x", "0", "--zoom", "1"): "center 'x' is not a number",
         (*naive, "--region", "-2", "1", "-1", "1"): "does not fill 1001x751",
         (*naive, "--size", "9000x9000"): "8192x4096",

@@ -97,7 +97,7 @@ def test_widget_starts_like_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ({"at": "nowhere"}, "unknown place 'nowhere'"),
+        ({"at": "nowhere"}, "unknown location 'nowhere'"),
         ({"at": "fern", "center": (0, 0)}, "at and center each define the view; give only one of them"),
         ({"center": (0, 0)}, "center and zoom go together"),
         ({"zoom": 3}, "center and zoom go together"),

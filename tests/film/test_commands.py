@@ -119,7 +119,7 @@ def test_film_paths() -> None:
         ((), "no end of the film"),
         (("--at", "fern", "--to", "fern"), "each define the end of the film"),
         (("--to", "fern", "--to-zoom", "5"), "leave --to-zoom out"),
-        (("--at", "nowhere"), "unknown place"),
+        (("--at", "nowhere"), "unknown location"),
         (("--to", "1,2"), "must be the name of a location"),
         (("--to", "1,x,2"), "is not a number"),
         (("--from", "0,0,5", "--to", "3,3,9"), "add a wider view"),

@@ -121,7 +121,7 @@ def test_the_whole_set_is_the_default_picture() -> None:
 
 def test_unknown_place_gets_a_suggestion() -> None:
     assert find_location("galaxy") is LOCATIONS["galaxy"]
-    with pytest.raises(InvalidInputError, match=r"unknown place 'galaxie'; there is galaxy, .* lists them all$"):
+    with pytest.raises(InvalidInputError, match=r"unknown location 'galaxie'; there is galaxy, .* lists them all$"):
         find_location("galaxie")
 
 
