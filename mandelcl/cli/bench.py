@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Examples:
   mandelcl bench --list
   mandelcl bench devices --versus --json laptop.json
+  mandelcl bench devices --share rtx-4090.json
   mandelcl bench --merge laptop.json server.json --markdown both.md --plot both.png
   mandelcl bench hybridizer --scale 1/16 --repeat 3 --json then.json --csv then.csv --markdown then.md
   mandelcl bench --example naive > mine.cl
@@ -67,6 +68,15 @@ Examples:
     metavar="FILE",
     help="Draw the study: .png, .svg or .pdf. [needs the extra plot]",
 )
+@click.option(
+    "--share",
+    "share_path",
+    is_flag=False,
+    flag_value="share.json",
+    type=completion.FILE,
+    metavar="[FILE.json]",
+    help="Write a small table to give away, without names, folders or addresses. [only for devices]",
+)
 @click.option("--pictures", "folder", metavar="FOLDER", help="Save the study's pictures here. [only for precision]")
 @trace_option
 @click.option("--compare", "old_path", type=completion.FILE, metavar="OLD.json", help="Compare with an older table.")
@@ -86,6 +96,7 @@ def command(
     csv_path: str | None,
     markdown_path: str | None,
     plot_path: str | None,
+    share_path: str | None,
     folder: str | None,
     trace: str | None,
     old_path: str | None,
@@ -99,6 +110,8 @@ def command(
     Each row is one case on one device. All devices are timed unless you name some with --device. Counts are validated
     before anything is timed, and the first run is discarded. If a device fails or cannot run a case, its row says why.
     Files are updated after each row, so an interrupt loses no measurement.
+
+    --share writes the speeds and the devices' own names to a file that you can post; docs/sharing-speeds.md says where.
 
     --merge combines tables of one study from several machines. Each device of each machine gets a row, with its time
     relative to the best of the case. Machines are named after the files.
@@ -136,6 +149,8 @@ def command(
     if not 0 < factor <= 16:
         raise InvalidInputError(f"the scale must be above 0 and at most 16, not {scale}")
     chosen = kernels.study(factor, max_iterations) if kernels.kernel else _study(names)
+    if share_path is not None:
+        bench_tables.require_shareable(chosen, share_path, factor, max_iterations)
     files.check(trace)
     pictures = bench_tables.checked_folder(chosen, folder)
     old = reading.read(old_path, chosen) if old_path is not None else None
@@ -143,6 +158,8 @@ def command(
     with recorded(trace, f"bench {chosen.name}"):
         bench = Bench((), repeat, Fraction(factor), max_iterations, patience, pictures=pictures)
         final = bench_tables.measured(chosen, bench, devices, files, wide)
+    if share_path is not None:
+        bench_tables.share(final, share_path)
     failed = bench_kernel.explain(final.rows) if kernels.kernel else False
     if base is not None:
         bench_tables.place(final, base, wide)
@@ -180,7 +197,7 @@ def _study(names: tuple[str, ...]) -> "Study":
 def _refuse_measuring() -> None:
     """Raise click.UsageError if an option that controls measuring is given."""
     context = click.get_current_context()
-    for name in ("devices", "repeat", "scale", "cap", "patience", "folder", "trace", "versus"):
+    for name in ("devices", "repeat", "scale", "cap", "patience", "folder", "trace", "versus", "share_path"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = {"devices": "device", "folder": "pictures"}.get(name, name)
+            option = {"devices": "device", "folder": "pictures", "share_path": "share"}.get(name, name)
             raise click.UsageError(f"--merge measures nothing; leave --{option} out")

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from mandelcl.cli.progress import print_line
 from mandelcl.cli.terminal_table import show
 from mandelcl.engine import choose
 from mandelcl.files.paths import require_writable
-from mandelcl.studies import changes, document, merging, plots, reading, versus
+from mandelcl.studies import changes, document, merging, plots, reading, sharing, versus
 from mandelcl.studies.bench import Bench
 from mandelcl.studies.cells import cleaned
 from mandelcl.studies.document import Document
@@ -106,6 +107,29 @@ def place(run: Document, base: Document, wide: bool) -> None:
         click.echo("")
     for sentence in found.sentences:
         click.echo(sentence)
+
+
+def require_shareable(study: Study, path: str, scale: Fraction, max_iterations: int | None) -> None:
+    """Raise InvalidInputError unless the run can be compared with others, and FileError if it cannot be written."""
+    if not (versus.FOLDER / f"{study.name}.json").is_file():
+        raise InvalidInputError(f"--share is for `mandelcl bench devices`; the study {study.name} has no baseline")
+    if scale != 1 or max_iterations is not None:
+        raise InvalidInputError("--share compares the same cases everywhere; leave --scale and --cap out")
+    if Path(path).suffix != ".json":
+        raise InvalidInputError(f"--share writes JSON; name the file after the device, like rtx-4090.json, not {path}")
+    require_writable(path)
+
+
+def share(result: Document, path: str) -> None:
+    """Write what of a table can be shared, and say what is in it and where it goes."""
+    table = sharing.shared(result)
+    document.write(path, table.to_json())
+    size = Path(path).stat().st_size / 1000
+    names = ", ".join(sharing.devices_of(table.rows))
+    click.echo(
+        f"\n{path}: {len(table.rows)} rows of {names}, {size:.1f} kB, without names, folders or addresses of yours. "
+        "docs/sharing-speeds.md says where it goes."
+    )
 
 
 def merge(paths: Sequence[str], files: Files, old_path: str | None, wide: bool) -> None:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.studies import reading
+from mandelcl.studies import merging, reading
 from mandelcl.studies.cells import listed
 from mandelcl.studies.document import Document
 from mandelcl.studies.naming import Identity, names
 from mandelcl.studies.row import Row
+from mandelcl.studies.sharing import is_good
 from mandelcl.studies.study import Study
 
 FOLDER = Path(__file__).with_name("baseline")
@@ -25,12 +26,21 @@ class Standing:
 
 
 def baseline(study: Study) -> Document:
-    """Return the table that is shipped for a study; raises InvalidInputError where there is none."""
+    """Return the table that is shipped for a study, with the tables that users have shared.
+
+    These are the files of the folder with the study's name, each a machine that is called as the file. Raises
+    InvalidInputError where there is no table.
+    """
     path = FOLDER / f"{study.name}.json"
     if not path.is_file():
         there = ", ".join(sorted(path.stem for path in FOLDER.glob("*.json")))
         raise InvalidInputError(f"there is no baseline for the study {study.name!r}; there is one for {there}")
-    return reading.read(path, study)
+    base = reading.read(path, study)
+    shared = sorted((path.with_suffix("")).glob("*.json"))
+    if not shared:
+        return base
+    tables = [("", base), *((one.stem, reading.read(one, study)) for one in shared)]
+    return merging.merged(tables, base.command, base.date, base.version)[0]
 
 
 def standing(run: Document, base: Document) -> Standing:
@@ -39,7 +49,7 @@ def standing(run: Document, base: Document) -> Standing:
     Only rows of the same case are compared: the rate depends on the picture and its iteration limit.
     """
     own = run.rows
-    others = [row if row.machine else replace(row, machine="baseline") for row in base.rows if _counts(row)]
+    others = [row if row.machine else replace(row, machine="baseline") for row in base.rows if is_good(row)]
     dates = {machine: source.date for machine, source in base.origins().items()}
     named = names(Identity.of(row) for row in others) | names(Identity.of(row) for row in own)
     lines: list[list[str]] = []
@@ -51,7 +61,7 @@ def standing(run: Document, base: Document) -> Standing:
         if not there:
             unknown.append(case)
             continue
-        ranked = sorted([*there, *filter(_counts, here)], key=lambda row: -(row.giter_s or 0))
+        ranked = sorted([*there, *filter(is_good, here)], key=lambda row: -(row.giter_s or 0))
         for k, row in enumerate(ranked):
             mine = any(row is other for other in here)
             lines.append(_line(k + 1, row, run.date if mine else dates.get(row.machine, base.date)))
@@ -65,11 +75,6 @@ def standing(run: Document, base: Document) -> Standing:
     return Standing(lines, sentences)
 
 
-def _counts(row: Row) -> bool:
-    """Return whether a row takes a place: it has a rate, and right counts."""
-    return not row.error and row.validation == "ok" and bool(row.giter_s)
-
-
 def _line(place: int, row: Row, date: str) -> list[str]:
     rounding = str(row.extra.get("rounding", ""))
     about = [row.machine or "here", row.device, row.platform, row.driver, date[:10], rounding]
@@ -79,7 +84,7 @@ def _line(place: int, row: Row, date: str) -> list[str]:
 def _sentence(row: Row, ranked: Sequence[Row], others: Sequence[Row], named: dict[Identity, str]) -> str:
     """Return the place of one's own row, and the ratios to the nearest of the baseline above and below."""
     who = f"{row.case}: {named[Identity.of(row)]}"
-    if not _counts(row):
+    if not is_good(row):
         wrong = "its counts are wrong" if row.validation == "WRONG" else "its clock gives no time"
         return f"{who} has no place: {row.error or wrong}."
     place = next(k for k, other in enumerate(ranked) if other is row)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from mandelcl.studies import find_study, reading, versus
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.studies import find_study, reading, sharing, versus
 from mandelcl.studies.document import Document
 from tests.cli.conftest import Run, refused
 from tests.tables import failed, planted, saved, table
@@ -223,3 +224,67 @@ def test_cases_missing_from_the_baseline_are_not_placed(run: Run) -> None:
     assert "but not float 16² cap 30" in last
     assert "Fastest: float on " in result.out
     assert "All counts " in result.out
+
+
+# --share
+
+
+def _private() -> Document:
+    """Return a run's table with all that is nobody else's business."""
+    case, extra = FLOAT
+    message = "cannot build /home/ada/secret.cl"
+    rows = [
+        planted(case, 1.23456789, extra={**extra, "host": "ada-laptop"}, machine="ada-laptop"),
+        failed(DOUBLE[0], error=message),
+        planted(case, 2.0, device="Wrong", validation="WRONG"),
+    ]
+    command = "mandelcl bench devices --json /home/ada/a.json --cluster tcp://10.1.2.3:8786"
+    return table(*rows, study=find_study("devices"), command=command)
+
+
+def test_shared_tables_have_speeds_and_nothing_of_whose_they_are(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mandelcl.cli.bench_tables.measured", lambda *_arguments: _private())
+    result = run("bench", "devices", "--share", "thing.json")
+    assert (result.code, result.err) == (1, "mandelcl: wrong counts in 1 of 3 rows\n")
+    assert "thing.json: 1 rows of Thing, " in result.out
+    text = (folder / "thing.json").read_text(encoding="utf-8")
+    assert len(text) < 3000
+    for secret in ("ada", "home", "10.1.2", "secret", "03:04", "1.23456789"):
+        assert secret not in text
+    read = reading.read(folder / "thing.json", find_study("devices"))
+    (row,) = read.rows
+    assert (row.device, row.giter_s, read.date) == ("Thing", 4.86, "2026-01-02")
+    assert row.kernel_s is not None
+    assert row.kernel_s.median == 1.235
+    sharing.require_anonymous(read)
+    with pytest.raises(InvalidInputError, match="not one that `mandelcl bench --share` has written"):
+        sharing.require_anonymous(_private())
+
+
+def test_versus_takes_shared_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = find_study("devices")
+    monkeypatch.setattr(versus, "FOLDER", folder)
+    (folder / "devices").mkdir()
+    saved(folder / "devices.json", table(planted("x", 1.0), study=study))
+    saved(folder / "devices" / "rtx-4090.json", sharing.shared(table(planted("x", 0.5), study=study)))
+    base = versus.baseline(study)
+    assert {row.machine for row in base.rows} == {"unnamed", "rtx-4090"}
+    found = versus.standing(table(planted("x", 0.7), study=study), base)
+    assert [line[2] for line in found.lines] == ["rtx-4090", "here", "unnamed"]
+
+
+def test_every_shared_table_in_the_box_is_anonymous() -> None:
+    study = find_study("devices")
+    for path in (versus.FOLDER / study.name).glob("*.json"):
+        sharing.require_anonymous(reading.read(path, study))
+
+
+def test_only_comparable_runs_are_shared(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "leave --scale and --cap out" in refused(run, folder, "bench", "devices", "--share", "--scale", "1/8")
+    assert "the study border has no baseline" in refused(run, folder, "bench", "border", "--share")
+    assert "name the file after the device" in refused(run, folder, "bench", "devices", "--share", "mine")
+    wrong = table(planted(validation="WRONG"), study=find_study("devices"))
+    monkeypatch.setattr("mandelcl.cli.bench_tables.measured", lambda *_arguments: wrong)
+    assert "nothing to share" in refused(run, folder, "bench", "devices", "--share")
