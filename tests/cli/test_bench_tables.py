@@ -234,7 +234,7 @@ def _private() -> Document:
     case, extra = FLOAT
     message = "cannot build /home/ada/secret.cl"
     rows = [
-        planted(case, 1.23456789, extra={**extra, "host": "ada-laptop"}, machine="ada-laptop"),
+        planted(case, 1.23456789, extra={**extra, "host": "ada-laptop"}),
         failed(DOUBLE[0], error=message),
         planted(case, 2.0, device="Wrong", validation="WRONG"),
     ]
