@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import click
@@ -12,7 +12,6 @@ from mandelcl.base.exact import parse_number
 from mandelcl.base.names import KEPT_PLANES
 from mandelcl.base.text import command_line, quoted
 from mandelcl.cli import completion
-from mandelcl.core.timeline.chrome import recording
 from mandelcl.files.deflate import COMPRESSIONS, FAST
 from mandelcl.version import __version__
 
@@ -75,6 +74,10 @@ def with_options(options: tuple[Callable[[_F], _F], ...], function: _F) -> _F:
 
 def recorded(path: str | None, command: str) -> AbstractContextManager[None]:
     """Return a context manager that records a timeline of its body to the file; without a path it does nothing."""
+    if path is None:
+        return nullcontext()
+    from mandelcl.core.timeline.chrome import recording  # for few commands
+
     about = {"mandelcl": __version__, "command": command_line(["mandelcl", *sys.argv[1:]])}
     return recording(path, f"mandelcl {command}", about)
 

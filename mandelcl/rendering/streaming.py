@@ -30,11 +30,11 @@ from mandelcl.engine import choice_cache
 from mandelcl.engine.choose import DeviceSelection
 from mandelcl.engine.computing.settings import Settings, ShowProgress
 from mandelcl.engine.computing.work import Work
+from mandelcl.engine.iteration_limit import DARK
 from mandelcl.engine.methods import method_of
 from mandelcl.files import cache, output
 from mandelcl.files.deflate import FAST, require_compression
 from mandelcl.files.paths import paths_of, target
-from mandelcl.rendering import at_limit
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import form_for, kept_samples, require_form
@@ -171,8 +171,11 @@ def render_to(
         long = manifest is None and work.job.view.pixels * method_of(work.job).cost(work.job) / work.rate > store_after
         require_space(paths, work.job, render.indexed, long)
         report = render.run(progress or (lambda _progress: None), cancel or NEVER, store_after)
-        for line in at_limit.lines(report.share_at_limit, work.job, session, self_test, cancel or NEVER):
-            on_message(line)
+        if report.share_at_limit >= DARK:
+            from mandelcl.rendering import at_limit  # for few renders
+
+            for line in at_limit.lines(report.share_at_limit, work.job, session, self_test, cancel or NEVER):
+                on_message(line)
     for complaint in cache.complaints():
         on_message(complaint)
     return report

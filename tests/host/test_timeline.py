@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mandelcl.base.errors import FileError
+from mandelcl.cli.options import recorded
 from mandelcl.core import timeline
 from mandelcl.core.report import Stopwatch
 from mandelcl.core.timeline.chrome import TraceFile, recording
@@ -172,7 +173,7 @@ def test_recording_ends_with_its_context_on_any_exception(tmp_path: Path) -> Non
 def test_a_recording_without_spans_or_without_a_path_makes_no_file(tmp_path: Path) -> None:
     with recording(tmp_path / "trace.json", "test", {}):
         pass
-    with recording(None, "test", {}):
+    with recorded(None, "render"):
         assert not timeline.on()
     assert list(tmp_path.iterdir()) == []
 

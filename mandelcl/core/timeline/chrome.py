@@ -1,7 +1,7 @@
 """A trace in a file: Chrome's trace event format, which ui.perfetto.dev and chrome://tracing show.
 
-The file is a JSON object at any moment: each batch is written together with the end of the object, over the end that
-was there. So it can be read however the process ends, and only what is on its way is in memory.
+The file is a complete JSON object at any moment: each batch is written over the end of the object, with a new end. So
+it can be read however the process ends, and memory holds only batches that are not yet written.
 """
 
 import json
@@ -21,7 +21,7 @@ _HEAD = b'{"displayTimeUnit":"ms","traceEvents":[\n'
 
 
 class TraceFile:
-    """A trace that is being written; the file is made with the first batch, and holds at most `most` spans.
+    """A trace that is being written. The file is created with the first batch, and holds at most `most` spans.
 
     Times are counted from `origin`. `about` is kept in the file as `otherData`.
     """
@@ -39,7 +39,7 @@ class TraceFile:
         self._processes: dict[int, str] = {}
 
     def write(self, batch: Batch) -> None:
-        """Add a batch; a disk that refuses it ends the file there, and `failure` says why."""
+        """Add a batch. If the disk refuses it, the file ends there, and `failure` holds the error."""
         if self._closed or self.failure is not None:
             return
         spans = batch.spans[: self._left]
@@ -52,7 +52,7 @@ class TraceFile:
             self.failure = error
 
     def close(self) -> None:
-        """Close the file; what comes later, from a thread that was left behind, is dropped."""
+        """Close the file. Later batches, from a thread that was left behind, are dropped."""
         self._closed = True
         if self._file is not None:
             with suppress(OSError):
@@ -89,17 +89,12 @@ class TraceFile:
 
 
 @contextmanager
-def recording(
-    path: str | Path | None, process: str, about: Mapping[str, Any], most: int = MOST_SPANS
-) -> Iterator[None]:
-    """Record what the body does, in all threads and in the processes that it starts, to a file; None: record nothing.
+def recording(path: str | Path, process: str, about: Mapping[str, Any], most: int = MOST_SPANS) -> Iterator[None]:
+    """Record what the body does, in all threads and in the processes that it starts, to a file.
 
-    `process` is what this process is called in the trace. The file is replaced as soon as there is something to record.
-    Raises FileError at the end where the disk refused a part of it, unless the body raises something else.
+    `process` is the name of this process in the trace. The file is replaced as soon as there is something to record.
+    Raises FileError at the end if the disk refused a part of it, unless the body raises something else.
     """
-    if path is None:
-        yield
-        return
     file = TraceFile(path, about, most)
     recorder = Recorder(process, file.write)
     over = threading.Event()
