@@ -14,6 +14,7 @@ from mandelcl.cli.job_options import DEFAULT_SIZE, job_like
 from mandelcl.cli.options import number_of_iterations
 from mandelcl.cli.progress import phases_bar, print_line
 from mandelcl.core.locations import find_location
+from mandelcl.formulas import MANDELBROT, Formula
 
 if TYPE_CHECKING:
     from mandelcl.base.errors import Token
@@ -30,6 +31,7 @@ Examples:
   mandelcl locate --at thorn-star
   mandelcl locate --center 0.001 1.001 --zoom 1000 --json
   mandelcl locate --center 0 1 --zoom 1e100
+  mandelcl locate --formula burning-ship --in -1.77 -1.75 -0.04 -0.02
 """,
 )
 @click.option("--in", "edges", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The box to search.")
@@ -37,6 +39,12 @@ Examples:
 @click.option("--center", nargs=2, metavar="RE IM", help="Search the view around this point.")
 @click.option("--zoom", metavar="Z", help="That view is 4/Z high. [with --center or --at]")
 @click.option("--like", type=completion.FILE, metavar="FILE", help="Search the view of a file; see `render --like`.")
+@click.option(
+    "--formula",
+    metavar="FORMULA",
+    shell_complete=completion.formulas,
+    help="The formula, as for `render`. [default: that of --like, or mandelbrot]",
+)
 @click.option(
     "--size", metavar="WxH", help=f"The view's size in pixels; only its aspect ratio matters. [default: {DEFAULT_SIZE}]"
 )
@@ -57,6 +65,7 @@ def command(
     center: tuple[str, str] | None,
     zoom: str | None,
     like: str | None,
+    formula: str | None,
     size: str | None,
     iterations: int,
     period: int | None,
@@ -65,27 +74,35 @@ def command(
 ) -> None:
     """Find the largest minibrot in a region of the plane.
 
-    This works at any depth. The largest minibrot has the lowest period: the number of steps after which the orbit
-    of its nucleus returns to 0. The command searches for that period and finds the nucleus by Newton's method.
-    It prints the location, with as many digits as you need to see it, the size (that of the whole set is 1),
-    the angle in degrees by which the minibrot is rotated counter-clockwise, and a command that draws all of it.
+    This works at any depth, for every formula. The largest minibrot has the lowest period: the number of steps
+    after which the orbit of its nucleus returns to 0. The command searches for that period and finds the nucleus by
+    Newton's method. It prints the location, with as many digits as you need to see it, the size (that of the whole
+    set is 1), the angle in degrees by which the minibrot is rotated counter-clockwise, and a command that draws all
+    of it. Under formulas with folds or mirrors a minibrot is stretched as well: the factor takes the place of the
+    angle.
     """
-    box = _box(edges, at, center, zoom, like, size)
-    found = interruptible(lambda cancel: _locate(box, iterations, period, quiet, cancel))
+    chosen = None if formula is None else Formula.parse(formula)
+    box, of_file = _box(edges, at, center, zoom, like, size)
+    found = interruptible(lambda cancel: _locate(box, chosen or of_file, iterations, period, quiet, cancel))
     facts = found.as_dict()
     if as_json:
         click.echo(json.dumps(facts))
         return
-    for name in ("period", "re", "im", "size", "degrees", "zoom", "iterations"):
+    shown = ["period", "re", "im", "size", "degrees", "zoom", "iterations"]
+    if found.formula != MANDELBROT:
+        shown.insert(0, "formula")
+    if not found.formula.analytic:
+        shown[shown.index("degrees")] = "stretch"
+    for name in shown:
         click.echo(f"{name:10}  {facts[name]}")
     click.echo(f"\n{found.command}")
 
 
-def _locate(box: "Box", most: int, period: int | None, quiet: bool, cancel: "Token") -> "Minibrot":
+def _locate(box: "Box", formula: Formula, most: int, period: int | None, quiet: bool, cancel: "Token") -> "Minibrot":
     from mandelcl.perturbation.locate import locate
 
     with phases_bar(quiet) as show:
-        return locate(box, most, period, cancel=cancel, progress=show)
+        return locate(box, most, period, formula=formula, cancel=cancel, progress=show)
 
 
 def _box(
@@ -95,8 +112,11 @@ def _box(
     zoom: str | None,
     like: str | None,
     size: str | None,
-) -> "Box":
-    """Return the box to search. Raises InvalidInputError or click.UsageError if the options do not define one."""
+) -> tuple["Box", Formula]:
+    """Return the box to search, and the formula of the file or place.
+
+    Raises InvalidInputError or click.UsageError if the options do not define a box.
+    """
     from mandelcl.perturbation.locate import Box
 
     given = {"--in": edges, "--at": at, "--center": center, "--like": like}
@@ -111,14 +131,15 @@ def _box(
     if size is not None and (edges is not None or like is not None):
         raise click.UsageError(f"{named[0]} already defines the aspect ratio; leave --size out")
     if edges is not None:
-        return Box(*(parse_number(text, "box edge") for text in edges))
+        return Box(*(parse_number(text, "box edge") for text in edges)), MANDELBROT
     if like is not None:
-        return Box.around(job_like(like, None, print_line).view)
+        job = job_like(like, None, print_line)
+        return Box.around(job.view), job.formula
     width, height = parse_size(DEFAULT_SIZE if size is None else size)
     if at is not None:
         place = find_location(at)
-        return Box.around((place if zoom is None else replace(place, zoom=zoom)).view(width, height))
+        return Box.around((place if zoom is None else replace(place, zoom=zoom)).view(width, height)), MANDELBROT
     assert center is not None
     assert zoom is not None
     centre = parse_number(center[0], "center"), parse_number(center[1], "center")
-    return Box.around(View.centred(*centre, parse_number(zoom, "zoom"), width, height))
+    return Box.around(View.centred(*centre, parse_number(zoom, "zoom"), width, height)), MANDELBROT

@@ -1,6 +1,7 @@
 """Finding a minibrot: the lowest period in a box, its nucleus, its size, and the picture that shows it whole."""
 
 import math
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -13,7 +14,10 @@ from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.exact import root_above
 from mandelcl.base.view import View
 from mandelcl.core.reference import Reference
+from mandelcl.formulas import MANDELBROT, Formula
+from mandelcl.perturbation.disc import DiscSearch
 from mandelcl.perturbation.exact import exact_outcome, fraction_bits
+from mandelcl.perturbation.jacobian import stretch
 from mandelcl.perturbation.newton import Nucleus, find_nucleus
 from mandelcl.perturbation.orbit import AT_LIMIT, INSIDE, PERIOD, Orbit, reference_orbit
 
@@ -25,6 +29,7 @@ _HEIGHT = Fraction(9, 2)  # of the picture, in sizes: the set reaches 2 from its
 _FIRST_ITERATIONS, _ITERATIONS_FACTOR = 10_000, 10  # how far an orbit is followed at first
 _MOST_CYCLE, _SAME = 4096, 1e-10
 _ENDLESS, _TRIES = 1 << 62, 4
+_MOST_NEWTON = 24  # how often Newton's method is tried where folds may lead it astray
 _LEVELS, _PARTS = 6, 4  # how often a box is quartered, and of how many parts of it at once
 _LEAST_ITERATIONS, _PERIODS = 1000, 20  # the iteration limit that a picture of a minibrot is given
 
@@ -77,6 +82,7 @@ class Minibrot:
     """A nucleus and what is said of it: decimals of as many digits as its minibrot needs to be seen."""
 
     nucleus: Nucleus
+    formula: Formula = MANDELBROT
 
     @property
     def digits(self) -> int:
@@ -104,6 +110,11 @@ class Minibrot:
         return round(math.degrees(self.nucleus.turn), 6) + 0.0
 
     @property
+    def stretch(self) -> float:
+        """By how much more it is stretched one way than the other: 1 where it has the shape of the whole set."""
+        return 1.0 if self.nucleus.matrix is None else round(stretch(self.nucleus.matrix), 4)
+
+    @property
     def zoom(self) -> str:
         """The zoom that shows it whole."""
         return short_text(Fraction(4) / (_HEIGHT * self.nucleus.size), 3)
@@ -117,49 +128,71 @@ class Minibrot:
     def command(self) -> str:
         """The command that draws it."""
         place = f"--center {self.re} {self.im} --zoom {self.zoom} --iterations {self.iterations}"
-        return f"mandelcl render {place}"
+        if self.formula == MANDELBROT:
+            return f"mandelcl render {place}"
+        name = self.formula.name
+        return f"mandelcl render --formula {shlex.quote(name)} {place}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
-        names = ("re", "im", "size", "degrees", "zoom", "iterations", "digits", "command")
-        return {"period": self.nucleus.period} | {name: getattr(self, name) for name in names}
+        names = ("re", "im", "size", "degrees", "stretch", "zoom", "iterations", "digits", "command")
+        found = {"formula": self.formula.name, "period": self.nucleus.period}
+        return found | {name: getattr(self, name) for name in names}
 
 
 def locate(
-    box: Box, most: int, period: int | None = None, *, cancel: Token = NEVER, progress: ShowProgress | None = None
+    box: Box,
+    most: int,
+    period: int | None = None,
+    *,
+    formula: Formula = MANDELBROT,
+    cancel: Token = NEVER,
+    progress: ShowProgress | None = None,
 ) -> Minibrot:
     """Return a minibrot whose nucleus is in a box: of the lowest period up to `most`, or of the period asked for.
 
     A disc about a box has a nucleus of period p, to first order, where |z_p| < radius·|dz_p/dc| in its middle; the
-    first p is taken. Where Newton's method does not lead from there to a nucleus in the box, its quarters are searched
-    likewise, and theirs, the most promising first. `progress` is called with what is done, and how many iterations of
-    how many. Raises InvalidInputError where no nucleus is found, and CancelledError.
+    first p is taken. Under formulas with folds or mirrors the derivative is a Jacobian, and the next p are tried, too.
+    Where Newton's method does not lead from there to a nucleus in the box, its quarters are searched likewise, and
+    theirs, the most promising first. `progress` is called with what is done, and how many iterations of how many.
+    Raises InvalidInputError where no nucleus is found and for a Julia set, and CancelledError.
     """
-    search = _Search(box, most, period, cancel, progress or (lambda _what, _done, _total: None))
+    if formula.constant is not None:
+        raise InvalidInputError("a Julia set has no nuclei; give its formula without the constant")
+    if period is not None and period % len(formula.lines):
+        raise InvalidInputError(f"a period of {formula.name} is a multiple of {len(formula.lines)}, not {period}")
+    search = _Search(box, most, period, formula, cancel, progress or (lambda _what, _done, _total: None))
     parts = [box]
     for _ in range(_LEVELS):
         looked_at = sorted(map(search.look, parts), key=lambda part: part.rank)
         for part in looked_at:
             found = search.nucleus(part)
             if found is not None:
-                return Minibrot(found)
+                return Minibrot(found, formula)
         parts = [quarter for part in looked_at[:_PARTS] for quarter in part.box.quarters()]
     raise InvalidInputError(search.failure())
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a box: the period found from its middle, if one was, and the lower its rank, the more promising."""
+    """A part of a box: the period found from its middle, if one was, and the lower its rank, the more promising.
+
+    Further periods are looked for with `disc`, where there is one.
+    """
 
     box: Box
     period: int | None
     rank: int
+    disc: DiscSearch | None = None
 
 
 class _Search:
     """A box under search, and what was met so far."""
 
-    def __init__(self, box: Box, most: int, period: int | None, cancel: Token, progress: ShowProgress) -> None:
+    def __init__(
+        self, box: Box, most: int, period: int | None, formula: Formula, cancel: Token, progress: ShowProgress
+    ) -> None:
+        self._formula, self._tries = formula, 0
         self._box, self._most, self._period = box, most, period
         self._cancel, self._progress = cancel, progress
         self._lowest, self._longest, self._attracted, self._followed = period, 0, False, False
@@ -168,13 +201,27 @@ class _Search:
         """Return a part of the box with its period."""
         if self._period is not None:
             return _Part(box, self._period, 0)
+        return self._look_at_square(box) if self._formula.knows_inside else self._look_at_disc(box)
+
+    def _look_at_disc(self, box: Box) -> _Part:
+        """Return a part with its period, under any formula."""
+        disc = DiscSearch(self._formula, box.middle, box.radius, self._most)
+        period = disc.next_period(self._cancel, self._show("period", self._most))
+        self._attracted |= disc.attracted
+        self._followed |= not (period or disc.escaped or disc.attracted)
+        return self._part(box, period, disc.length, disc)
+
+    def _look_at_square(self, box: Box) -> _Part:
+        """Return a part with its period for z² + c: the faster, and with a proof where a cycle attracts an orbit."""
         orbit, attracted = self._orbit(box)
         self._attracted |= attracted
         self._followed |= orbit.ended == AT_LIMIT and not attracted
-        length = orbit.length
-        if orbit.ended == PERIOD:
-            self._lowest = min(length, self._lowest or length)
-            return _Part(box, length, length)
+        return self._part(box, orbit.length if orbit.ended == PERIOD else None, orbit.length)
+
+    def _part(self, box: Box, period: int | None, length: int, disc: DiscSearch | None = None) -> _Part:
+        if period is not None:
+            self._lowest = min(period, self._lowest or period)
+            return _Part(box, period, period, disc)
         self._longest = max(self._longest, length)
         return _Part(box, None, 2 * self._most + 1 - length)  # the later it escapes, the nearer is the set
 
@@ -204,12 +251,16 @@ class _Search:
 
     def nucleus(self, part: _Part) -> Nucleus | None:
         """Return the nucleus to which Newton's method leads from the middle of a part, if it is in the box."""
-        if part.period is None:
-            return None
-        show = self._show(f"Newton's method, period {part.period}", part.period)
-        middle, radius = part.box.middle, part.box.radius
-        found = find_nucleus(*middle, radius, part.period, cancel=self._cancel, progress=show)
-        return found if found is not None and self._box.holds(found.re, found.im) else None
+        middle, radius, period = part.box.middle, part.box.radius, part.period
+        while period is not None and (self._formula.analytic or self._tries < _MOST_NEWTON):
+            self._tries += 1
+            show = self._show(f"Newton's method, period {period}", period)
+            found = find_nucleus(*middle, radius, period, cancel=self._cancel, progress=show, formula=self._formula)
+            if found is not None and self._box.holds(found.re, found.im):
+                return found
+            further = self._show("further periods", self._most)
+            period = None if part.disc is None else part.disc.next_period(self._cancel, further)
+        return None
 
     def failure(self) -> str:
         """Say why there is no nucleus."""

@@ -9,10 +9,13 @@ import numpy as np
 
 from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.exact import floor_log2
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.integers import FASTEST, Integers, advanced, doubles, normalised
+from mandelcl.perturbation.jacobian import JacobianOrbit, Matrix2, view_matrix
 
 _BATCH = 512  # steps of an orbit at a time
 _MOST_STEPS = 200
+_FOLDED_STEPS = 16  # after so many a step has gained a few bits, or folds lead to and fro
 _SPARE = 96  # bits beyond those that a step can gain
 _BEYOND = 40  # bits of a nucleus below its minibrot's size
 _SMALL = 2.0**-8  # of |z|²: the derivative then loses more bits in a step than are looked after at once
@@ -26,6 +29,8 @@ class Nucleus:
 
     `size` is that of the minibrot's cardioid, with the main one's as 1, and `turn` its orientation in radians: c is in
     the minibrot, to first order, where (c − nucleus)/(size·e^(i·turn)) is in the set. `bits` after the point are good.
+    Where a minibrot is stretched, too, `matrix` is the one of determinant 1 with which a view shows it undistorted, and
+    `turn` is 0.
     """
 
     period: int
@@ -34,6 +39,7 @@ class Nucleus:
     size: Fraction
     turn: float
     bits: int
+    matrix: Matrix2 | None = None
 
 
 def find_nucleus(
@@ -45,29 +51,46 @@ def find_nucleus(
     cancel: Token = NEVER,
     progress: Callable[[int], None] = lambda _done: None,
     integers: Integers = FASTEST,
+    formula: Formula = MANDELBROT,
 ) -> Nucleus | None:
     """Return the nucleus of a period to which Newton's method leads from re + im·i; None if it leads nowhere.
 
-    It is given up 8 radii away. The period may turn out to be a divisor of what was asked for. `progress` is called
-    with the iterations done of each step's `period`. Raises CancelledError.
+    It is given up 8 radii away, and where the orbit is 0 before another line, too, of which no size follows. The period
+    may turn out to be a divisor of what was asked for. `progress` is called with the iterations done of each step's
+    `period`. Raises CancelledError.
     """
     near = max(0, -floor_log2(radius))
     bits, places = near + _SPARE, (re, im)
-    for _ in range(_MOST_STEPS):
+    for step in range(_MOST_STEPS):
         c_re, c_im = (integers.whole(round(part * (1 << bits))) for part in places)
-        orbit = _Orbit(integers, (c_re, c_im), bits, bits - near + _SPARE)
+        digits = bits - near + _SPARE
+        square = formula.knows_inside
+        orbit = (
+            _Orbit(integers, (c_re, c_im), bits, digits)
+            if square
+            else _FormulaOrbit(formula, (c_re, c_im), bits, digits)
+        )
         if not orbit.run(period, cancel, progress):
             return None
+        if not math.isfinite(orbit.size_log2):
+            if orbit.divisor is None:
+                return None
+            period = orbit.divisor
+            continue
         step_re, step_im = orbit.newton_step()
         places = Fraction(int(c_re + step_re), 1 << bits), Fraction(int(c_im + step_im), 1 << bits)
         if abs(places[0] - re) + abs(places[1] - im) > _STRAY * radius:
             return None
         gained = bits - max(int(step_re).bit_length(), int(step_im).bit_length())
+        if step >= _FOLDED_STEPS and not formula.analytic and gained < near + 8:
+            return None
         needed = math.ceil(-orbit.size_log2) + _BEYOND
         if gained >= needed - 8 and bits >= needed + 8:
+            if orbit.elsewhere_bits >= gained - 8:
+                return None
             if orbit.divisor is None or orbit.divisor_bits < needed - _BEYOND // 2:
                 size = Fraction(2) ** math.floor(orbit.size_log2) * Fraction(2.0 ** (orbit.size_log2 % 1))
-                return Nucleus(period, *places, size, orbit.turn, needed)
+                return Nucleus(period, *places, size, orbit.turn, needed, orbit.matrix)
             period = orbit.divisor
         bits = max(near + _SPARE, min(2 * max(gained, near) - near + _SPARE, needed + _SPARE))
     return None
@@ -79,6 +102,9 @@ class _Orbit:
     The size of a component is 1/(β·λ²), with λ = Π 2·z_k and β = Σ 1/λ_k, λ_k being the product's first k factors
     (C. Heiland-Allen, mathr.co.uk, "Deriving the size estimate"); and λ·β = dz_p/dc.
     """
+
+    matrix: Matrix2 | None = None
+    elsewhere_bits = 0
 
     def __init__(self, integers: Integers, c: tuple[int, int], bits: int, digits: int) -> None:
         self.divisor: int | None = None
@@ -185,3 +211,59 @@ class _Orbit:
         apart = length + self._bits - max(a.bit_length(), b.bit_length())
         if apart > self.divisor_bits:
             self.divisor, self.divisor_bits = n, apart
+
+
+class _FormulaOrbit:
+    """The same for any formula: z_n and its Jacobian by c, in two real dimensions."""
+
+    def __init__(self, formula: Formula, c: tuple[int, int], bits: int, digits: int) -> None:
+        self.divisor: int | None = None
+        self.divisor_bits = self.elsewhere_bits = 0
+        self._formula, self._bits = formula, bits
+        self._orbit = JacobianOrbit(formula, c, bits, digits, by_first=True)
+
+    def run(self, period: int, cancel: Token, progress: Callable[[int], None]) -> bool:
+        """Advance to n = period; return whether z stays all the way, and has an invertible derivative there."""
+        orbit, lines = self._orbit, len(self._formula.lines)
+        while orbit.n < period:
+            if orbit.n % _BATCH == 0:
+                stop_if(cancel)
+                progress(orbit.n)
+            orbit.step()
+            if orbit.escaped:
+                return False
+            if orbit.n < period and period % orbit.n == 0:
+                self._note(orbit.n % lines == 0)
+        return orbit.newton_step() is not None
+
+    def newton_step(self) -> tuple[int, int]:
+        """Return −J⁻¹·z in units of 2^−bits."""
+        step = self._orbit.newton_step()
+        assert step is not None
+        return step
+
+    @property
+    def size_log2(self) -> float:
+        """log2 of the minibrot's size."""
+        return self._orbit.size_log2
+
+    @property
+    def turn(self) -> float:
+        """The minibrot's orientation in radians, from −π to π; 0 where it is stretched, too."""
+        return self._orbit.turn
+
+    @property
+    def matrix(self) -> Matrix2 | None:
+        """The view's matrix that shows it undistorted."""
+        return view_matrix(self._orbit.change)
+
+    def _note(self, same_line: bool) -> None:
+        """Note how near a c is whose orbit is 0 here: a nucleus, where that is before the first line."""
+        step = self._orbit.newton_step()
+        if step is None:
+            return
+        apart = self._bits - max(int(step[0]).bit_length(), int(step[1]).bit_length())
+        if not same_line:
+            self.elsewhere_bits = max(apart, self.elsewhere_bits)
+        elif apart > self.divisor_bits:
+            self.divisor, self.divisor_bits = self._orbit.n, apart

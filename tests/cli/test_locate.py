@@ -43,7 +43,8 @@ def test_json_and_pictures(run: Run) -> None:
     assert at["period"] == 26
     around = run("locate", "--center", "-1.15412664822215", "0.30877492767139", "--zoom", "230000", "--json")
     assert json.loads(around.out) == at
-    assert set(at) == {"period", "re", "im", "size", "degrees", "zoom", "iterations", "digits", "command"}
+    assert " ".join(at) == "formula period re im size degrees stretch zoom iterations digits command"
+    assert (at["formula"], at["stretch"]) == ("mandelbrot", 1)
 
 
 def test_deep_numbers_keep_all_their_digits(run: Run) -> None:
@@ -68,6 +69,21 @@ def test_deep_numbers_keep_all_their_digits(run: Run) -> None:
     assert again["re"].startswith(found["re"][:-1])
 
 
+def test_every_formula_is_searched(run: Run) -> None:
+    result = run("locate", "--formula", "ship", "--in", "-1.77", "-1.75", "-0.04", "-0.02")
+    assert result.code == 0
+    table, command = result.out.split("\n\n")
+    facts = dict(line.split() for line in table.splitlines())
+    assert list(facts) == ["formula", "period", "re", "im", "size", "stretch", "zoom", "iterations"]
+    assert (facts["formula"], facts["period"]) == ("burning-ship", "10")
+    assert command.startswith(f"mandelcl render --formula burning-ship --center {facts['re']} {facts['im']} --zoom")
+    hybrid = json.loads(
+        run("locate", "--formula", "sqr add / absx sqr add", "--in", "-1.81", "-1.71", "-0.03", "0.07", "--json").out
+    )
+    assert hybrid["period"] % 2 == 0
+    assert "--formula 'sqr add / absx sqr add' " in hybrid["command"]
+
+
 @pytest.mark.usefixtures("usable")
 def test_like_a_picture(run: Run) -> None:
     assert run("render", "--at", "thorn-star", "--size", "32x18", "-o", "a.png", "--quiet").code == 0
@@ -82,6 +98,9 @@ def test_bad_input_is_one_line(run: Run, folder: Path) -> None:
     assert "the box is empty" in refused(run, folder, "locate", "--in", *"1001")
     assert "box edge 'x' is not a number" in refused(run, folder, "locate", "--in", *"x001")
     assert "no nucleus is in the box" in refused(run, folder, "locate", "--in", "1.1", "2", "1", "2")
+    ship = ("locate", "--formula", "sqr add / absx sqr add", "--in", "-2", "2", "-2", "2")
+    assert "a multiple of 2, not 3" in refused(run, folder, *ship, "--period", "3")
+    assert "unknown formula" in refused(run, folder, "locate", "--formula", "shp", "--in", *"0101")
     cusp = ("locate", "--center", "0.25", "0", "--zoom", "1e10")
     assert "raise --iterations" in refused(run, folder, *cusp, "--iterations", "20")
 

@@ -10,6 +10,7 @@ import pytest
 
 from mandelcl.base.errors import CancelledError, InvalidInputError
 from mandelcl.base.view import View
+from mandelcl.formulas import NAMED, Formula
 from mandelcl.perturbation.integers import FASTEST, PLAIN
 from mandelcl.perturbation.locate import Box, Minibrot, decimal_text, locate, short_text
 from mandelcl.perturbation.newton import find_nucleus
@@ -93,6 +94,96 @@ def test_islands_beside_the_tip_shrink_by_sixteen() -> None:
         assert float((nucleus.re + 2) * Fraction(4) ** nucleus.period) == pytest.approx(1.5 * math.pi**2, rel=1e-3)
     ratio = math.log(float(tips[0].size / tips[1].size)) / (tips[1].period - tips[0].period)
     assert ratio == pytest.approx(math.log(16), rel=1e-6)
+
+
+def value_after(formula: str, c: tuple[Fraction, Fraction], n: int, bits: int) -> tuple[int, int]:
+    """Return z_n in units of 2^−bits, operation by operation."""
+    lines = [line.split() for line in formula.split(" / ")]
+    u, v = (round(part * (1 << bits)) for part in c)
+    x = y = 0
+    for k in range(n):
+        stored = x, y
+        for name in lines[k % len(lines)]:
+            if name == "sqr":
+                x, y = (x * x - y * y) >> bits, 2 * x * y >> bits
+            elif name == "store":
+                stored = x, y
+            elif name == "mul":
+                x, y = (x * stored[0] - y * stored[1]) >> bits, (x * stored[1] + y * stored[0]) >> bits
+            elif name == "add":
+                x, y = x + u, y + v
+            else:
+                assert name in ("absx", "absy", "negx", "negy")
+                flips = name.startswith("neg")
+                x = -x if name.endswith("x") and (flips or x < 0) else x
+                y = -y if name.endswith("y") and (flips or y < 0) else y
+    return x, y
+
+
+def assert_nucleus_of(formula: str, found: Minibrot) -> None:
+    """The decimals are a zero of z_p, to the last digit but one, and of no z_n for a divisor n of p."""
+    period, bits = found.nucleus.period, 2 * found.nucleus.bits + 200
+    re, im, apart = Fraction(found.re), Fraction(found.im), Fraction(1, 10**found.digits)
+    for n in (n for n in range(1, period + 1) if period % n == 0):
+        (a, b), (x, y) = (value_after(formula, (re + step, im), n, bits) for step in (apart, Fraction(0)))
+        ratio = Fraction(x * x + y * y, (x - a) ** 2 + (y - b) ** 2)
+        assert ratio < 10**2 if n == period else ratio > 10**12
+
+
+@pytest.mark.parametrize(
+    ("formula", "re", "im", "half", "period"),
+    [
+        ("burning-ship", "-1.76", "-0.03", "0.01", 10),
+        ("tricorn", "-1.75", "0", "0.05", 3),
+        ("celtic", "-1.75", "0.02", "0.03", None),
+        ("buffalo", "-1.7", "0.05", "0.1", None),
+        ("perpendicular", "-1.7", "-0.04", "0.05", None),
+        ("perpendicular-burning-ship", "-1.6", "-0.04", "0.05", None),
+        ("perpendicular-celtic", "-1.6", "-0.04", "0.05", None),
+        ("perpendicular-buffalo", "-1.6", "-0.04", "0.05", None),
+        ("multibrot-3", "0.3", "1.1", "0.1", 4),
+        ("multibrot-4", "0.3", "1", "0.1", 4),
+        ("multibrot-5", "-0.6", "0.9", "0.1", 3),
+        ("multibrot-6", "0", "1", "0.3", None),
+        ("multibrot-7", "0.2", "1", "0.1", 3),
+        ("multibrot-8", "0.3", "1", "0.1", 2),
+        ("sqr add / absx sqr add", "-1.76", "0.02", "0.05", 6),
+        ("absx negy sqr add / absx absy sqr add / sqr add", "-1.6", "0.04", "0.08", None),
+        ("store sqr mul add / absx sqr add", "-1.1", "0.2", "0.3", None),
+    ],
+)
+def test_nuclei_of_every_formula(formula: str, re: str, im: str, half: str, period: int | None) -> None:
+    where = box(re, im, half)
+    found = locate(where, MOST, formula=Formula.parse(formula))
+    assert period is None or found.nucleus.period == period
+    assert where.holds(found.nucleus.re, found.nucleus.im)
+    assert_nucleus_of(NAMED[formula].text if formula in NAMED else formula, found)
+
+
+def test_deep_burning_ship() -> None:
+    # fractalshades' fourteenth batch example: period and stretch are what its view was made for.
+    place = json.loads((Path(__file__).parent / "folded_places.json").read_text())["burning-ship-1e101"]
+    re, im, half = Fraction(place["re"]), Fraction(place["im"]), Fraction(2) / Fraction(place["zoom"])
+    found = locate(Box(re - half, re + half, im - half, im + half), MOST, formula=Formula.parse("burning-ship"))
+    assert found.nucleus.period == place["period"]
+    assert found.stretch == pytest.approx(4.027, abs=1e-3)
+    assert_nucleus_of("absx absy sqr add", found)
+
+
+def test_formulas_of_one_derivative_agree_with_the_square() -> None:
+    # z² + c by its own way, and as a formula like others: a square of −z.
+    where = box("0", "1", "1e-30")
+    one, other = (locate(where, MOST, formula=Formula.parse(text)) for text in ("mandelbrot", "negx negy sqr add"))
+    assert (one.re, one.im, one.size) == (other.re, other.im, other.size)
+
+
+def test_julia_sets_have_no_nuclei() -> None:
+    with pytest.raises(InvalidInputError, match="a Julia set has no nuclei"):
+        locate(box("0", "0", "1"), MOST, formula=Formula.parse("tricorn").julia(0, 1))
+    with pytest.raises(InvalidInputError, match="is a multiple of 2, not 3"):
+        locate(box("0", "0", "1"), MOST, 3, formula=Formula.parse("sqr add / absx sqr add"))
+    with pytest.raises(InvalidInputError, match="cycles attract the orbits tried there"):
+        locate(box("0.2", "0.2", "0.01"), 10**5, formula=Formula.parse("multibrot-3"))
 
 
 @pytest.mark.parametrize("integers", [PLAIN, FASTEST])

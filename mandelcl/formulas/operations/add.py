@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.differential import Change, Differential, Parts
 from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 
@@ -24,3 +25,11 @@ class Add(Operation):
         """Return what is known of z + c."""
         total = z.size + constant
         return replace(z, size=total, most=max(z.most, total))
+
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z + c."""
+        return z[0] + c[0], z[1] + c[1]
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
+        """Return dz + dc."""
+        return rules.with_constant(change)

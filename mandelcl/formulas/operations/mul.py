@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.differential import Change, Differential, Parts
 from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 
@@ -30,3 +31,12 @@ class Mul(Operation):
         product = z.size * stored.size
         most = max(z.most, product, z.size + stored.size + 1)
         return Growth(product, z.degree + stored.degree, z.products + stored.products + 1, most)
+
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z·stored."""
+        (x, y), (u, v) = z, stored
+        return x * u - y * v >> bits, x * v + y * u >> bits
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:
+        """Return stored·dz + z·dstored."""
+        return rules.total(rules.product(change, stored), rules.product(kept, z))

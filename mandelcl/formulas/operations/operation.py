@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.differential import Change, Differential, Parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,17 @@ class Operation(ABC):
         if not self.isometric:
             raise NotImplementedError(f"{self.name} changes |z|")
         return z
+
+    @abstractmethod
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:
+        """Return what it makes of z in units of 2^−bits: exact, but products are rounded down."""
+
+    @abstractmethod
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:
+        """Return the change of what it makes of z, from the changes of z and of the stored z.
+
+        It is the total differential in Wirtinger's form.
+        """
 
     def __str__(self) -> str:
         return self.name

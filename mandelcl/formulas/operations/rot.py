@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import about
+from mandelcl.formulas.differential import Change, Differential, Parts
 from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 _OFF = Fraction(1, 1 << 64)
@@ -49,8 +51,23 @@ class Rot(Operation):
         size = z.size * (1 + _OFF)
         return Growth(size, z.degree, z.products + 1, max(z.most, size + 2))
 
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z, turned by the cosine and sine rounded to nearest."""
+        (x, y), (u, v) = z, _whole(self.cosine, self.sine, bits)
+        return x * u - y * v >> bits, x * v + y * u >> bits
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
+        """Return dz, turned."""
+        return rules.product(change, _whole(self.cosine, self.sine, rules.bits))
+
     def _turn(self, arithmetic: Arithmetic) -> Complex:
         return arithmetic.encode(self.cosine), arithmetic.encode(self.sine)
 
     def __str__(self) -> str:
         return f"rot:{self.cosine},{self.sine}"
+
+
+@lru_cache(maxsize=64)
+def _whole(cosine: Fraction, sine: Fraction, bits: int) -> Parts:
+    """Return cosine and sine in units of 2^−bits, to nearest."""
+    return round(cosine * (1 << bits)), round(sine * (1 << bits))

@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.differential import Change, Differential, Parts
 from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 
@@ -28,3 +29,12 @@ class Sqr(Operation):
         """Return what is known of z²."""
         square = z.size * z.size
         return Growth(square, 2 * z.degree, 2 * z.products + 1, max(z.most, square))
+
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z²."""
+        x, y = z
+        return (x + y) * (x - y) >> bits, x * y >> bits - 1
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
+        """Return 2z·dz."""
+        return rules.product(change, z, 1)

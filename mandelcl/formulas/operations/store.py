@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.differential import Change, Differential, Parts
 from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
 
 
@@ -22,3 +23,11 @@ class Store(Operation):
     def grown(self, z: Growth, stored: Growth, constant: Fraction) -> Growth:  # noqa: ARG002
         """Return what is known of z."""
         return z
+
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z."""
+        return z
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
+        """Return dz."""
+        return change

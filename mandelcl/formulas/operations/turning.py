@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.differential import Change, Differential, Parts
 from mandelcl.formulas.operations.operation import Operation, OrbitPoint
 
 
@@ -30,6 +31,14 @@ class NegY(Turning):
         """Return z, mirrored."""
         return place.z[0], arithmetic.negate(place.z[1])
 
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z, mirrored."""
+        return z[0], -z[1]
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
+        """Return the conjugate of dz."""
+        return rules.mirrored(change)
+
 
 @dataclass(frozen=True, slots=True)
 class NegX(Turning):
@@ -41,6 +50,14 @@ class NegX(Turning):
     def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z, mirrored."""
         return arithmetic.negate(place.z[0]), place.z[1]
+
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z, mirrored."""
+        return -z[0], z[1]
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
+        """Return less the conjugate of dz."""
+        return rules.negated(rules.mirrored(change))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,14 @@ class AbsY(Turning):
         """Return z, folded."""
         return place.z[0], arithmetic.absolute(place.z[1])
 
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z, folded."""
+        return z[0], abs(z[1])
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
+        """Return dz, or its conjugate below the real axis."""
+        return rules.mirrored(change) if z[1] < 0 else change
+
 
 @dataclass(frozen=True, slots=True)
 class AbsX(Turning):
@@ -67,3 +92,11 @@ class AbsX(Turning):
     def value(self, arithmetic: Arithmetic, place: OrbitPoint) -> Complex:
         """Return z, folded."""
         return arithmetic.absolute(place.z[0]), place.z[1]
+
+    def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z, folded."""
+        return abs(z[0]), z[1]
+
+    def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
+        """Return dz, or less its conjugate left of the imaginary axis."""
+        return rules.negated(rules.mirrored(change)) if z[0] < 0 else change
