@@ -78,7 +78,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if callspec is not None and name in callspec.params:
             given = callspec.params[name]
             if given is None:
-                pytest.fail("no OpenCL device found; `mandelcl devices` says what was tried", pytrace=False)
+                pytest.fail("no OpenCL device found; `mandelcl devices` lists what was tried", pytrace=False)
             device = given.device if name == "target" else given
             item.user_properties.append((_PROPERTY, f"{device.platform}|{device.name}, driver {device.driver}"))
 

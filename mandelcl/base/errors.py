@@ -1,16 +1,16 @@
 """The exceptions that mandelcl raises on purpose: one line each, saying what is wrong and what to do.
 
-MandelclError             base of all that somebody can cure
+MandelclError             base of all errors that a user can act on
 ├── InvalidInputError     a number, view, job or option that makes no sense
 ├── DeviceError           no device, or one that cannot do the job; `device` names it
 │   ├── NoDeviceError     nothing matches, or nothing is installed
-│   └── BuildError        the device's compiler refused a kernel; `log` is what it said
+│   └── BuildError        the device's compiler refused a kernel; `log` is its output
 └── FileError             a path that cannot be read or written, or a file that is not what it should be; `path`
-CancelledError            a render that was stopped before its end, because somebody asked for it
+CancelledError            a render that was stopped before its end, on request
 
 Being stopped is no failure, so CancelledError stands beside the others: `except MandelclError`, which tries something
 else or notes down what went wrong, does not swallow it. `except (MandelclError, CancelledError)` takes all of them.
-A `Token` says from outside that work is to stop; whatever takes long asks it with `stop_if`.
+A `Token` asks work to stop. Long work checks it with `stop_if`.
 """
 
 from pathlib import Path
@@ -49,7 +49,7 @@ class NoDeviceError(DeviceError):
 
 
 class BuildError(DeviceError):
-    """The device's compiler refused a kernel; `log` is what it said."""
+    """The device's compiler refused a kernel; `log` is its output."""
 
     def __init__(self, message: str, log: str = "", device: str = "") -> None:
         super().__init__(message, device)
@@ -68,7 +68,7 @@ class FileError(MandelclError):
 
 
 class CancelledError(Exception):
-    """A render that was stopped before its end, because somebody asked for it."""
+    """A render that was stopped before its end, on request."""
 
 
 def remark(error: Exception, text: str) -> None:
@@ -81,7 +81,7 @@ def remark(error: Exception, text: str) -> None:
 
 
 def require_type(value: object, kind: type | tuple[type, ...], what: str) -> None:
-    """Raise InvalidInputError where a value is not of a kind; `what` says what it should be, as in "the job"."""
+    """Raise InvalidInputError unless a value has one of these types. `what` names it, as in "the job"."""
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join("None" if accepted is NoneType else accepted.__name__ for accepted in kinds)
@@ -95,21 +95,21 @@ def require_callable(value: object, what: str) -> None:
 
 
 def first_error(log: str) -> str:
-    """Return the line of a compiler's log that says most."""
+    """Return the most informative line of a compiler's log."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower() or "unknown" in line.lower()]
     return (telling or lines or ["no reason given"])[0][:300]
 
 
 class Token(Protocol):
-    """Whatever says that work is to stop; a `threading.Event` does."""
+    """Asks work to stop. A `threading.Event` is one."""
 
     def is_set(self) -> bool:
         """Return whether to stop."""
 
 
 class Never:
-    """The token of work that nobody stops."""
+    """The token of work that is never stopped."""
 
     def is_set(self) -> bool:
         """Return False."""

@@ -132,7 +132,7 @@ def to_digits(value: int) -> str:
 
 
 def hexadecimal(value: Fraction) -> str:
-    """Return a number as a ratio in hexadecimal, of which Python reads and writes as many digits as there are."""
+    """Return a number as a ratio in hexadecimal. Python limits the digits of decimal numbers, but not of these."""
     return f"{value.numerator:x}/{value.denominator:x}"
 
 
@@ -165,12 +165,12 @@ def floor_log2(value: Fraction) -> int:
 
 
 def just_below_4(fraction_bits: int) -> Fraction:
-    """Return the largest number below 4 that has so many bits after the point: |z|² ≥ 4 there is |z|² > this."""
+    """Return the largest number below 4 with this many bits after the point, so that |z|² ≥ 4 means |z|² > it."""
     return 4 - Fraction(1, 1 << fraction_bits)
 
 
 def root_below(square: Fraction) -> Fraction:
-    """Return the root of a positive number: exact where that is a ratio, else less by at most 2^−64 of it."""
+    """Return the square root of a positive number: exact if it is a ratio, otherwise less by at most 2^−64 of it."""
     root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     if root * root == square:
         return root
@@ -180,7 +180,7 @@ def root_below(square: Fraction) -> Fraction:
 
 
 def root_above(square: Fraction) -> Fraction:
-    """Return the root of a number: exact where that is a ratio, else more by at most 2^−62 of it."""
+    """Return the square root of a number: exact if it is a ratio, otherwise more by at most 2^−62 of it."""
     below = root_below(square)
     return below if below * below == square else below * (1 + Fraction(1, 1 << (_ROOT_BITS - 2)))
 

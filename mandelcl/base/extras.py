@@ -29,7 +29,7 @@ def load(module: str, need: str, extra: str, refusal: type[MandelclError] = Mand
         return importlib.import_module(module)
     except ModuleNotFoundError:
         raise refusal(f"{need}: {how_to_install(extra)}") from None
-    except Exception as error:  # whatever goes wrong in somebody else's library
+    except Exception as error:  # any error of another library
         raise refusal(f"{need}: {not_loaded(module, error)}") from error
 
 
@@ -73,7 +73,7 @@ def _source(extra: str) -> list[str]:
 
 
 def _noted() -> dict[str, Any]:
-    """Return what pip noted of where it installed this mandelcl from; empty where that was an index, or nothing."""
+    """Return the source that pip noted for this installation, or nothing if it was an index."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     with suppress(PackageNotFoundError, OSError, ValueError):

@@ -52,12 +52,12 @@ def have_come() -> bool:
 
 
 def exit_code() -> int:
-    """Return what a process that was stopped ends with: 128 and the signal's number, as shells say, or Ctrl-C's."""
+    """Return the exit code of a process that was stopped: 128 plus the signal's number, as in shells, or Ctrl-C's."""
     return 128 + int(_come or signal.SIGINT)
 
 
 def unheeded() -> bool:
-    """Return whether one has come that nobody has heeded: code of others may swallow the exception."""
+    """Return whether an interrupt was not handled. Other libraries may swallow the exception."""
     return not _heeded
 
 
@@ -84,7 +84,7 @@ class Noted:
 
 
 def raise_unheeded() -> None:
-    """Raise KeyboardInterrupt if one was noted that nobody has heeded; in the main thread alone."""
+    """Raise KeyboardInterrupt if an interrupt was noted and not handled. Only the main thread does."""
     if _noting or not unheeded():
         return
     import threading
@@ -102,7 +102,7 @@ def ignore() -> None:
     """Leave them all unanswered from here on: to another process, or because this one ends anyway."""
     try:  # noqa: SIM105 - little is imported here
         _set(signal.SIG_IGN)
-    except ValueError:  # not in the main thread, and Python lets no other say so
+    except ValueError:  # only the main thread may set handlers
         pass
 
 

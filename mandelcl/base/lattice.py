@@ -75,7 +75,7 @@ class Lattice:
 
     @property
     def pitch(self) -> Fraction:
-        """The least distance between two pixels; a little less where that is no ratio."""
+        """The least distance between two pixels, or a little less if it is not a ratio."""
         if self.is_upright:
             return self.matrix[0]
         a, b, c, d = self.matrix

@@ -56,7 +56,7 @@ _VERSION_2 = _Names("memory.max", "memory.current", ("active_file", "inactive_fi
 
 
 def available_bytes() -> float:
-    """Return the bytes that may still be had; infinity where the system does not say."""
+    """Return the bytes of memory that are available; infinity if the system does not report them."""
     return max(0.0, min((_system(), *_groups())))
 
 

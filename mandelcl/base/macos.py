@@ -1,4 +1,4 @@
-"""What macOS says of this machine, by its system library.
+"""Facts about this machine, from the system library of macOS.
 
 Nothing here is called on another system; nothing is loaded before it is asked for.
 """
@@ -23,7 +23,7 @@ class _VmStatistics(ctypes.Structure):
 
 
 def available_memory() -> float:
-    """Return the bytes that may be had without swapping; raises OSError where the system does not say.
+    """Return the available bytes of memory, without swap. Raises OSError if the system does not report them.
 
     They are those that are free, with what was read ahead, and those that nothing has used for a while.
     """
@@ -38,7 +38,7 @@ def available_memory() -> float:
 
 
 def boot_session() -> str:
-    """Return what names this start of the system; raises OSError where the system does not say."""
+    """Return an identifier of this boot of the system. Raises OSError if the system has none."""
     text = ctypes.create_string_buffer(64)
     if _system().sysctlbyname(b"kern.bootsessionuuid", text, byref(c_size_t(len(text))), None, c_size_t(0)):
         raise OSError("it has no kern.bootsessionuuid")

@@ -1,4 +1,4 @@
-"""Limits of a process, as `ulimit` sets them: too few addresses, or too few open files, and what to say of it."""
+"""Limits of a process, as `ulimit` sets them: too few addresses or open files, and the messages about them."""
 
 import errno
 import importlib
@@ -13,7 +13,7 @@ _ENOUGH_ADDRESSES = 2 << 30  # with three runtimes of CPUs, 1.5 were enough
 _LEAST_ADDRESSES = 512 << 20  # with fewer, each of three runtimes of CPUs crashed, or was not found
 _ENOUGH_FILES = 64
 _FILES_ERRORS = (errno.EMFILE, errno.ENFILE)
-# As the dynamic linker and Python say it, where no number comes with the error.
+# The texts of the dynamic linker and of Python, for errors without a number.
 _MEMORY_WORDS = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
@@ -32,7 +32,7 @@ def remarks() -> list[str]:
 
 
 def allow_more(size: int) -> None:
-    """Let this process take at most `size` bytes more than it has; where the system does not say, this does nothing."""
+    """Limit this process to `size` bytes more than it has. Without a report of its size, this does nothing."""
     with suppress(ImportError, OSError, ValueError):
         resource: Any = importlib.import_module("resource")
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])

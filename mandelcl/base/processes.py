@@ -20,13 +20,13 @@ _NAME = re.compile(r"([0-9a-f]+)-(([1-9][0-9]{0,8})(?:_[0-9]+)?)", re.ASCII)
 
 
 def own_name() -> str:
-    """Return the name of this process; an empty text where the system does not say enough."""
+    """Return the name of this process, or an empty text if the system reports too little."""
     system = _system()
     return f"{system}-{_process(os.getpid())}" if system else ""
 
 
 def has_ended(name: str) -> bool:
-    """Return whether a name is that of a process of this system that no longer runs; False where that is unknown."""
+    """Return whether a name belongs to a process of this system that has ended. False if that is unknown."""
     found = _NAME.fullmatch(name)
     if found is None or found[1] != _system():
         return False
@@ -55,7 +55,7 @@ def _system() -> str:
 
 
 def _process(number: int) -> str:
-    """Return what names the process of a number, an empty text for none; raises OSError where that is unknown."""
+    """Return the name of the process with a number, or an empty text for none. Raises OSError if that is unknown."""
     if system() == "win32":
         from mandelcl.base import windows  # loaded where it is needed
 

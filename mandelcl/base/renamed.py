@@ -12,7 +12,7 @@ _R = TypeVar("_R")
 def renamed_arguments(**names: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Return a decorator that accepts keyword arguments by old names: `renamed_arguments(old="new")`.
 
-    A call with an old name warns and passes the value on; with both names it raises TypeError.
+    A call with an old name warns and passes the value on. A call with both names raises TypeError.
     """
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:

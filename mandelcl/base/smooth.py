@@ -80,7 +80,7 @@ def shares_of(
 ) -> npt.NDArray[np.float64]:
     """Return 1 − log_d(log |z_m| / log 128), from 0 to 1, of pixels as above: 1 at the smooth radius.
 
-    Where an orbit comes to lie within the radius, and so takes a step more, it begins again at 0.
+    If an orbit is within the radius, and so takes one more step, it begins again at 0.
     """
     first = next(degree for degree in degrees if degree > 1)
     shares = fractions_of(steps, steps, bits, degrees).astype(np.float64) + _units_at_radius(first) * 2.0**-UNIT_BITS
@@ -100,7 +100,7 @@ def _fractions(
     degree: int,
     moved: int,
 ) -> npt.NDArray[np.float32]:
-    """Return the fractions of pixels of one degree, the logarithm moved by so many units."""
+    """Return the fractions of pixels of one degree, with the logarithm shifted by `moved` units."""
     fraction = (steps - counts).astype(np.float64)
     fraction += 1 + moved * 2.0**-UNIT_BITS
     if degree == 1:

@@ -25,7 +25,7 @@ def printable(text: str, most: int = _LONGEST) -> str:
 
 
 def quoted(value: object) -> str:
-    """Return a value for a message, as Python writes it, the middle left out where that is long."""
+    """Return the repr of a value for a message. The middle of a long one is left out."""
     try:
         text = repr(value)
     except ValueError:  # a whole number with more digits than Python writes, or something that holds one

@@ -1,4 +1,4 @@
-"""What Windows says of this machine and this process.
+"""Facts about this machine and this process, as Windows reports them.
 
 Nothing here is called on another system; nothing is loaded before it is asked for.
 """
@@ -32,7 +32,7 @@ class _MemoryStatus(ctypes.Structure):
 
 
 def available_memory() -> float:
-    """Return the bytes that may be had without swapping; raises OSError where the system does not say.
+    """Return the available bytes of memory, without swap. Raises OSError if the system does not report them.
 
     Memory that a process asks for counts at once against what the page files and the memory hold together.
     """
@@ -62,7 +62,7 @@ def give_way(niceness: int) -> None:
 
 
 def machine() -> str:
-    """Return what names this machine; raises OSError where the system does not say.
+    """Return an identifier of this machine. Raises OSError if the system has none.
 
     It has its name beside the number that its installation gave it, which copies of a virtual machine share.
     """
@@ -78,7 +78,7 @@ def machine() -> str:
 def started(process: int) -> int | None:
     """Return when a process was started, in 0.1 µs since 1601; None where there is no such process, or it has ended.
 
-    Raises OSError where the system does not say.
+    Raises OSError if the system does not report it.
     """
     kernel32 = _kernel32()
     kernel32.OpenProcess.restype = c_void_p

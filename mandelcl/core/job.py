@@ -37,13 +37,13 @@ LEAST_RADIUS_SQUARED = just_below_4(22)
 class Job:
     """A view and the exact arithmetic to run on it: equal jobs give equal bytes on every device.
 
-    `formula` is what is iterated, `method` how, and `planes` what is kept of each pixel, by name; `counts` are always
-    among them. `number` and `rounding` are names (`"float"`, `"double"`; `"fused"`, `"separate"`), or `"auto"` until
-    they have been resolved for the devices; so may `method` and `algorithm` be. A resolved job by perturbation names
-    its `reference`, which decides its counts; before that it may be None. Border tracing gives the bytes of escape time
-    for certain only where it is `strict`. `radius_squared` is R²: an orbit has escaped where |z|² > R². With
-    `auto_iterations` the iteration limit is open, too: a survey of the view decides it, and `iterations` is the least
-    that it may be. Raises InvalidInputError for values that make no sense, and for numbers of more than 48 000 digits.
+    `planes` are the names of the values that are kept of each pixel; `counts` are always among them. `number` and
+    `rounding` are names (`"float"`, `"double"`; `"fused"`, `"separate"`), or `"auto"` until they are resolved for the
+    devices. `method` and `algorithm` may be `"auto"`, too. A resolved job by perturbation has a `reference`, which
+    decides its counts. Border tracing is guaranteed to give the bytes of escape time only if it is `strict`. An orbit
+    has escaped if |z|² > `radius_squared`. With `auto_iterations` a survey of the view decides the iteration limit,
+    which is at least `iterations`. Raises InvalidInputError for invalid values, and for numbers of more than 48,000
+    digits.
     """
 
     view: View
@@ -88,9 +88,7 @@ class Job:
         _require_known("method", self.method, ("auto", *METHODS, *INNER_METHODS))
         _require_known("algorithm", self.algorithm, ALGORITHMS)
         if self.algorithm == "border" and not self.formula.traceable:
-            raise InvalidInputError(
-                f"borders say nothing of what is inside for {self.formula.name}; use --algorithm escape"
-            )
+            raise InvalidInputError(f"border tracing is not valid for {self.formula.name}; use --algorithm escape")
         if self.method == "perturbation":
             _require_perturbable(self)
         elif self.method == "bounded":

@@ -65,7 +65,7 @@ _ABOUT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 def dataset(job: Job, planes: Mapping[str, npt.NDArray[Any]]) -> "Dataset":
-    """Return the planes of a job as variables over `y` and `x`; `Field.to_xarray` says what they carry.
+    """Return the planes of a job as variables over `y` and `x`; `Field.to_xarray` describes their attributes.
 
     Raises MandelclError without xarray.
     """

@@ -95,7 +95,7 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     continuous count is m − log_d log₂ |z_m| for a step of degree d; it hardly depends on the radius at which it is
     taken (Vepstas, "Renormalizing the Mandelbrot escape", 1997). Inside the fraction is 0; elsewhere it lies mostly in
     (0, 1], and has been seen from −0.32 to 2.38 where an orbit's last steps before the smooth radius are unusual.
-    mandelcl/base/smooth.py says how it is rounded.
+    mandelcl/base/smooth.py defines its rounding.
     """
 
     def fractions(count: Words, step: Words, norm: Words) -> npt.NDArray[np.float32]:

@@ -73,7 +73,7 @@ def _disc(view: View) -> tuple[Fraction, Fraction, Fraction]:
 
 
 def rounded_up(value: Fraction, bits: int) -> Fraction:
-    """Return the least number of so many bits that is at least a positive value."""
+    """Return the least number with this many bits that is not less than a positive value."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length() - bits
     scaled = value / Fraction(2) ** exponent
     return -(-scaled.numerator // scaled.denominator) * Fraction(2) ** exponent

@@ -46,7 +46,7 @@ class KnownDevice(Protocol):
 
     @property
     def watchdog(self) -> bool | None:
-        """Whether the driver stops long kernels; None where it does not say."""
+        """Whether the driver stops long kernels; None if it does not report that."""
 
 
 _BY_DEVICE = ("device", "platform", "driver")
@@ -163,14 +163,14 @@ class _Late:
 
 @dataclass(frozen=True)
 class Report:
-    """The facts of one render; times in seconds unless the name says otherwise.
+    """The facts of one render; times in seconds unless the name has another unit.
 
     `device`, `platform` and `driver` are lists, with an entry for each device that took part. `iterations_total` is
     the sum of the counts however they were obtained, and `iterations_run` the part of it that this run computed, rather
     than took from an earlier one that it continues; `kernel_s` the sum of the launches' times on the devices;
     `compute_s` the time from the first block handed out to the last one received; `wall_s` the whole of it, files
     included. `counts_sha256` of a field in memory is computed when it is first asked for, and the report keeps the
-    field until then; it is None for files where nobody asked. `stages_s` says how long the host was busy with each
+    field until then; it is None for files unless it was requested. `stages_s` says how long the host was busy with each
     stage, summed over threads: stages that overlap add up to more than `wall_s`. `samples` is how many a pixel has on
     the average, where it has several; then `iterations_total` is the sum over all of them. `at_limit` is how many
     pixels, or samples of them, have not escaped.

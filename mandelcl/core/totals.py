@@ -37,7 +37,7 @@ class Totals:
 
 
 def certified_word(planes: Sequence[str]) -> int:
-    """Return which word of a pixel says whether its count is certified; 0 where none does."""
+    """Return the index of the word that holds whether a pixel's count is certified; 0 if there is none."""
     return first_words(planes).get(CERTIFIED.name, 0)
 
 

@@ -10,7 +10,7 @@ from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
 from mandelcl.engine.methods import method_of
 
-# How many iterations of one pixel the host does for a check, which should take a few milliseconds, and to settle a
+# How many iterations of one pixel the host does for a check, which should take a few milliseconds, and to resolve a
 # dispute between devices.
 _CHECK_ITERATIONS = {"separate": 3000, "fused": 400, "fixed": 200}
 _DISPUTE_ITERATIONS = {"separate": 500_000, "fused": 50_000, "fixed": 20_000}

@@ -290,4 +290,4 @@ class Crew:
             return self._judge.compare(slot, audited, results)
         if outcome is None:
             return self._judge.verify(slot, share, ComputedBlock(block, results, message.filled))
-        return self._judge.settle(share, outcome)
+        return self._judge.resolve_dispute(share, outcome)

@@ -51,7 +51,7 @@ class Judge:
             return None
         outcome = self.checks.compare(slot.name, computed)
         if outcome is not None:
-            finished = self.settle(share, outcome)
+            finished = self.resolve_dispute(share, outcome)
             if outcome.accepted or len(outcome.faults) > 1:  # else the other device is at fault alone
                 share.finish(slot.name, computed.block)
                 return finished
@@ -64,7 +64,7 @@ class Judge:
             return None
         return self.accept(slot.name, share, computed)
 
-    def settle(self, share: BlockDispatcher, outcome: CheckOutcome) -> Finished | None:
+    def resolve_dispute(self, share: BlockDispatcher, outcome: CheckOutcome) -> Finished | None:
         """Blame the devices at fault by a check, and return its block if that is accepted and new."""
         for name, why in outcome.faults:
             self._fault(self._pool[name], why, len(outcome.faults) == 1)

@@ -20,7 +20,7 @@ def iterations_inside(
 
     The count is the least n with |z_n| > R, at most `max_iterations`.
     It is that count, but where the orbit stays for more than 2^16 steps and no proof is found that it stays for ever,
-    or is so sensitive that 4096 bits do not tell how it goes on.
+    or is so sensitive that 4096 bits do not decide how it continues.
     """
     count = 0
     for bits in _PRECISIONS:
@@ -33,7 +33,7 @@ def iterations_inside(
 def _followed(
     degree: int, constant: tuple[Fraction, Fraction], radius_squared: Fraction, max_iterations: int, bits: int
 ) -> tuple[int, bool]:
-    """Return for how many iterations it certainly stays, −1 for ever, and whether more bits would tell no more."""
+    """Return for how many iterations it certainly stays (−1: forever), and whether more bits cannot decide more."""
     unit = 1 << bits
     c = round(constant[0] * unit), round(constant[1] * unit), 1
     radius = isqrt(radius_squared.numerator * unit * unit // radius_squared.denominator)

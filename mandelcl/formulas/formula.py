@@ -132,7 +132,7 @@ class Formula:
 
     @property
     def knows_inside(self) -> bool:
-        """Whether closed forms tell of some orbits that they stay: it is z² + c from 0."""
+        """Whether closed forms prove that some orbits never escape: the formula is z² + c from 0."""
         return self.lines == NAMED["mandelbrot"].lines and self.constant is None
 
     @property
@@ -142,7 +142,7 @@ class Formula:
 
     @property
     def traceable(self) -> bool:
-        """Whether borders can be traced: bounds say how orbits near one another spread, as for z^d + c."""
+        """Whether borders can be traced: there are bounds for the spread of neighbouring orbits, as for z^d + c."""
         return self.power > 0
 
     def least_radius_squared(self) -> Fraction:

@@ -14,7 +14,7 @@ _BITS = 64
 
 
 def power(radius_squared: Fraction, degree: int) -> Fraction:
-    """Return R^degree, or hardly less where that is no ratio."""
+    """Return R^degree, or slightly less if it is not a ratio."""
     odd = root_below(radius_squared) if degree % 2 else 1
     return radius_squared ** (degree // 2) * odd
 

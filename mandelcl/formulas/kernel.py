@@ -1,6 +1,6 @@
 """The text of a formula for kernels: its operations' parts, and the functions that make steps of them.
 
-cl/README.md says what such a text defines.
+cl/README.md lists what such a text defines.
 """
 
 from collections.abc import Callable, Iterator

@@ -93,7 +93,7 @@ class Line:
 
     @property
     def power(self) -> int:
-        """The degree of z^degree + c, where that is what it is and it is at least 2; else 0."""
+        """The degree d if the line is z^d + c with d of at least 2, otherwise 0."""
         *before, last = self.operations
         plain = all(isinstance(operation, Sqr | Mul | Store) for operation in before)
         return self.degree if plain and isinstance(last, Add) and self.degree > 1 else 0

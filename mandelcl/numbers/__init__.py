@@ -30,7 +30,7 @@ NUMBERS: dict[str, NumberFormat] = {number.name: number for number in (FLOAT, DO
 
 
 def fixed(words: int) -> FixedFormat:
-    """Return the fixed-point format of so many words."""
+    """Return the fixed-point format with this many words."""
     return FP128 if words == FP128.words else FixedFormat(f"fixed:{words}", words)
 
 

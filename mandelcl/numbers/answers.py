@@ -17,8 +17,8 @@ def _as_they_are(words: Words) -> Words:
 class Check:
     """A self-test kernel with its inputs and answers, both words × cases.
 
-    `denormals` tells the cases with a denormal in or out: a device that flushes them may differ there. `canonical`
-    makes words one that the standard leaves open, such as a NaN's sign and payload.
+    `denormals` marks the cases with a denormal as input or answer. A device that flushes denormals may differ there.
+    `canonical` makes words one that the standard leaves open, such as a NaN's sign and payload.
     """
 
     what: str
@@ -30,7 +30,7 @@ class Check:
 
 
 def exact_check(what: str, kernel: str, inputs: Words, answers: Words) -> Check:
-    """Return a check of which every word counts."""
+    """Return a check that compares every word."""
     return Check(what, kernel, inputs, answers, np.zeros(inputs.shape[1], np.bool_))
 
 

@@ -1,8 +1,8 @@
 """Fixed point of 2 to 32 words of 32 bits.
 
 A value is encoded as the multiprecision article has it: two's complement in units of 2^(−32 (words − 1)), the last word
-integral. The kernels compute with digits (cl/number_fixed.cl); `fixed_arithmetic` says on Python integers what they
-give, to the last bit.
+integral. The kernels compute with digits (cl/number_fixed.cl); `fixed_arithmetic` defines with Python integers what
+they give, to the last bit.
 """
 
 import math

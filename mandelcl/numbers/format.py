@@ -173,7 +173,7 @@ class NumberFormat(ABC):
         """Return why the format does not resolve a view, in a phrase; None if it does.
 
         Neighbouring pixels must be 2^guard units in the last place of the largest coordinate apart, as
-        `guard_bits` has it (docs/decisions/0004-number.md says why).
+        `guard_bits` has it (docs/decisions/0004-number.md has the reasons).
         """
         reason = self.cannot_hold(view)
         if reason:

@@ -133,7 +133,7 @@ class IeeeFormat(NumberFormat):
         return None
 
     def unit(self, view: View) -> Fraction:
-        """Return the unit in the last place of a view's largest coordinate, or of 1/4 where that is larger.
+        """Return the unit in the last place of a view's largest coordinate, or of 1/4 if that is larger.
 
         However small c is, an interesting orbit has a z of some size, and is rounded there.
         """

@@ -1,4 +1,4 @@
-"""Inputs and exact answers for the self-test of float and double: what IEEE 754 says."""
+"""Inputs and exact answers for the self-test of float and double, as IEEE 754 defines them."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -67,7 +67,7 @@ def opencl_errors(device: Labelled) -> Iterator[None]:
 
 
 def code_of(error: cl.Error) -> str:
-    """Return what an OpenCL error says, in one line."""
+    """Return the message of an OpenCL error in one line."""
     return " ".join(str(error).split())[:200]
 
 

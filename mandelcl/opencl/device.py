@@ -81,7 +81,7 @@ class Device(Queues):
 
     @property
     def watchdog(self) -> bool | None:
-        """Whether the driver stops long kernels; None where it does not say."""
+        """Whether the driver stops long kernels; None if it does not report that."""
         if "cl_nv_device_attribute_query" not in self.extensions:
             return None
         return bool(self.handle.kernel_exec_timeout_nv)

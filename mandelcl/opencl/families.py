@@ -1,4 +1,4 @@
-"""Families of GPUs: what is known of a device before it is measured, by what its driver says of it.
+"""Families of GPUs: what is known of a device before it is measured, from the properties that its driver reports.
 
 Double runs at half the speed of float on a few GPUs, and at a 16th to a 64th on most. No property of OpenCL tells them
 apart, and a time might decide a job's number in one way today and in another tomorrow. So this is a table. What
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 class Family:
     """What is known of a kind of GPU.
 
-    `slow_double` says that double takes 16 times as long as float or more. A work-item has `float_orbits` orbits in
+    `slow_double` means that double takes at least 16 times as long as float. A work-item has `float_orbits` orbits in
     float. `most_written_out` is for how many products of digits kernels write their loops out, an integer product
     counted three times; beyond it registers spill. None: always.
     """
@@ -41,7 +41,7 @@ _INTEL_SLOW = re.compile(r"arc(\(tm\))? (b\d|1[34]0v)|\bbmg\b|\blnl\b", re.IGNOR
 def family_of(platform: str, name: str, capability: tuple[int, int] | None = None) -> Family:
     """Return the family of a GPU, by the names of its platform and of itself, and NVIDIA's compute capability.
 
-    A GPU of which nothing is known is taken to have fast double, which then is what it was asked for.
+    An unknown GPU is assumed to have fast double.
     """
     if capability is not None or _NVIDIA.search(f"{platform} {name}"):
         slow = capability is not None and capability not in _NVIDIA_FAST

@@ -28,7 +28,7 @@ _PlatformIds = CFUNCTYPE(c_int, c_uint, c_void_p, POINTER(c_uint))
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A device as its runtime offers it: its address, and what it says of itself and its platform."""
+    """A device as its runtime offers it: its address, and its properties and those of its platform."""
 
     address: int
     facts: tuple[str, ...]
@@ -88,7 +88,7 @@ def _ids(ask: Any, *of: int) -> list[int]:
 
 
 def _text(ask: Any, of: int, fact: int) -> str:
-    """Return what a platform or device says of itself; nothing where it does not answer."""
+    """Return a property of a platform or device; an empty text if it does not answer."""
     size = c_size_t(0)
     if ask(of, fact, 0, None, byref(size)):
         return ""

@@ -44,7 +44,7 @@ def installation(runtimes: Runtimes) -> str:
 
 
 def _system() -> tuple[str, str]:
-    """Return what the system says of itself, and whose process this is."""
+    """Return the system's description of itself, and the user of this process."""
     name, user, groups = (getattr(os, name, tuple) for name in ("uname", "geteuid", "getgroups"))  # of POSIX
     return str(name()), f"user {user()} {sorted(groups())}"
 

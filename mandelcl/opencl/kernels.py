@@ -1,4 +1,4 @@
-"""What a built program says of its kernels, and parts of buffers: for kernels that mandelcl did not write."""
+"""The parameters of kernels as a built program reports them, and parts of buffers: for kernels of other authors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Parameter:
 
 
 def parameters_of(kernel: Kernel) -> list[Parameter] | None:
-    """Return the parameters of a kernel that was built with KEEP_ARGUMENTS; None where the driver does not say."""
+    """Return the parameters of a kernel that was built with KEEP_ARGUMENTS; None if the driver does not report them."""
     info = cl.kernel_arg_info
     try:
         return [

@@ -49,7 +49,7 @@ def named(specs: Sequence[str], available: Sequence[_D]) -> list[_D]:
     Raises NoDeviceError for one that names nothing.
     """
     if not available:
-        hint = scarce_files() or "`mandelcl devices` says what was tried and what to install"
+        hint = scarce_files() or "`mandelcl devices` lists what was tried and what to install"
         raise NoDeviceError(f"no OpenCL device found; {hint}")
     chosen: set[str] = set()
     for spec in specs or ("all",):

@@ -1,4 +1,4 @@
-"""Oclgrind, a simulator that checks every access to memory: where it is, and how a process comes to see it alone."""
+"""Oclgrind, a simulator that checks every memory access: where it is, and how a process sees only it."""
 
 import os
 import shutil

@@ -40,7 +40,7 @@ class _Opening:
         self._thread.join(seconds)
 
     def _open(self) -> None:
-        with suppress(NoDeviceError, ImportError, OSError):  # a process's limits: whoever needs it will tell
+        with suppress(NoDeviceError, ImportError, OSError):  # limits of the process: later code reports them
             require_addresses()
             self._look()
 

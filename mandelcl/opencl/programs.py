@@ -25,7 +25,7 @@ def built(device: Labelled, program: BuiltProgram, options: Sequence[str] = (), 
 
 
 def kernel_of(program: BuiltProgram, name: str, types: Sequence[Any] | None = None) -> Kernel:
-    """Return one of a built program's kernels; raises DeviceError where the driver built it without saying so.
+    """Return one of a built program's kernels; raises DeviceError if the driver has not built it.
 
     `types` are those of its arguments, None for a buffer: with them a launch takes a fraction of the time to prepare.
     """
@@ -35,14 +35,14 @@ def kernel_of(program: BuiltProgram, name: str, types: Sequence[Any] | None = No
             kernel.set_scalar_arg_dtypes(types)
         return kernel
     except cl.Error as error:
-        why = f"the driver says that it built {name}, but has no such kernel: {code_of(error)}"
+        why = f"the driver reported that it built {name}, but has no such kernel: {code_of(error)}"
         raise DeviceError(why) from error
 
 
 def kernel_names(program: BuiltProgram) -> list[str]:
     """Return the names of a built program's kernels; none for one that the driver calls no executable for want of any.
 
-    Raises DeviceError where the driver does not say.
+    Raises DeviceError if the driver does not report them.
     """
     try:
         if program.num_kernels == 0:  # NVIDIA's driver has no names then, and asking for them ends the process
@@ -65,7 +65,7 @@ def binary_of(program: BuiltProgram) -> bytes | None:
 
 
 def build_log(program: BuiltProgram, handle: Any) -> str:
-    """Return what the compiler said of a program built for a device; nothing where the driver has not kept it."""
+    """Return the compiler's log of a program that was built for a device; empty if the driver has not kept it."""
     try:
         info: Any = program.get_build_info
         log: Any = info(handle, cl.program_build_info.LOG)

@@ -1,6 +1,6 @@
 """Known faults of OpenCL drivers, and what is done about each.
 
-docs/vendors.md lists those of which nothing need be done here.
+docs/vendors.md lists the others, which need no code here.
 """
 
 import os

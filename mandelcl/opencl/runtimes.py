@@ -55,11 +55,11 @@ _prepared: "Runtimes | None" = None
 
 @dataclass(frozen=True, slots=True)
 class Runtimes:
-    """What the OpenCL loader will be told, and by whom.
+    """The settings of the OpenCL loader, and where they come from.
 
     `folder` is what OCL_ICD_VENDORS says ("" where it is left unset), `searched` where runtimes were looked for,
     `takes_library` whether it may say a single library instead, `rusticl` the value of RUSTICL_ENABLE, `notes` lines
-    worth showing to somebody who misses a device.
+    worth showing to a user who misses a device.
     """
 
     loader: str
@@ -145,7 +145,7 @@ def _prepare_linux() -> Runtimes:
 
 
 def _prepare_conda_on_macos() -> Runtimes:
-    """Return what conda's loader finds: all that it may be told of lies in the environment, where it looks anyway."""
+    """Return what conda's loader finds: everything lies in the environment, where it looks anyway."""
     chosen = os.environ.get("OCL_ICD_VENDORS", "")
     vendors = user_vendors(chosen) if chosen else pip_vendors(None)
     searched = () if chosen else (Path(sys.prefix, "etc/OpenCL/vendors"),)

@@ -32,11 +32,11 @@ _MOST_BYTES = 1 << 20  # of an .icd file, which has a line
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """One runtime that the loader is told of.
+    """A runtime that is listed for the loader.
 
     `origin` is "system", "pip", "driver" (a library without an .icd file) or "user" (OCL_ICD_VENDORS). `icd` is
     the file that names the library, "" where it could not be read. `loads` and `devices` are None until
-    `absence.diagnose` has tried; `reason` says why not, in the dynamic loader's own words.
+    `absence.diagnose` has tried; `reason` is the dynamic loader's error.
     """
 
     icd: Path
@@ -81,7 +81,7 @@ def system_folders() -> list[Path]:
 
 
 def in_standard_folder(vendor: Vendor) -> bool:
-    """Say whether a loader that is told nothing finds this one."""
+    """Whether a loader without settings finds this one."""
     return vendor.icd.parent == SYSTEM_FOLDERS[0]
 
 
@@ -124,7 +124,7 @@ def pip_vendors(wheel_folder: Path | None) -> list[Vendor]:
         if _exists(intel):
             vendors.append(Vendor(intel, _real(str(intel)), "pip"))
     unaided = {vendor.library for vendor in wheel_vendors(wheel_folder)}
-    for folder in _import_folders():  # PoCL's wheel puts its files into pyopencl's folder, whoever installed pyopencl
+    for folder in _import_folders():  # PoCL's wheel puts its files into pyopencl's folder
         vendors += [_beside(vendor) for vendor in _read_folder(folder / "pyopencl/.libs", "pip")]
     return [vendor for vendor in vendors if vendor.library not in unaided]
 
@@ -147,7 +147,7 @@ def driver_vendors(known: Iterable[Vendor]) -> list[Vendor]:
 
 
 def library_folders() -> list[str]:
-    """Return where the dynamic linker looks for a library of which only the name is known."""
+    """Return the folders in which the dynamic linker looks for a library that is given by name."""
     multiarch = getattr(sys.implementation, "_multiarch", "")
     configured = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
     return configured + ([f"/usr/lib/{multiarch}"] if multiarch else []) + list(DRIVER_FOLDERS)
@@ -212,7 +212,7 @@ def _exists(path: Path) -> bool:
 
 
 def distinct(vendors: Iterable[Vendor]) -> list[Vendor]:
-    """Return them without repeated libraries: a loader that is told of one twice shows its devices twice."""
+    """Return them without repeated libraries. A loader shows the devices of a repeated library twice."""
     kept: dict[str, Vendor] = {}
     for vendor in vendors:
         kept.setdefault(_real(vendor.library) or str(vendor.icd), vendor)

@@ -24,7 +24,7 @@ _ELEVATED = "in a process with an administrator's rights, as this one, Intel's r
 
 
 def prepare() -> tuple[tuple[Vendor, ...], tuple[str, ...]]:
-    """Return the runtimes that OpenCL.dll will be told of, and lines for somebody who misses a device.
+    """Return the runtimes that OpenCL.dll loads, and lines for a user who misses a device.
 
     The drivers that the system itself names are not among them. Intel's runtime that pip has installed is added to
     OCL_ICD_FILENAMES, for this process and its children, unless the registry or the variable names one already.

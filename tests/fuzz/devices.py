@@ -22,7 +22,7 @@ def devices() -> tuple[Device, ...]:
 def device() -> Device:
     """Return the device that cases use."""
     if not devices():
-        raise RuntimeError("no usable OpenCL device with double; `mandelcl devices` says what was tried")
+        raise RuntimeError("no usable OpenCL device with double; `mandelcl devices` lists what was tried")
     return devices()[0]
 
 

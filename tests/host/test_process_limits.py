@@ -33,7 +33,7 @@ def test_no_device_is_told_apart_from_too_few_files(monkeypatch: pytest.MonkeyPa
     with pytest.raises(NoDeviceError, match=r"only 5 files open \(ulimit -n\); 64 are enough for most"):
         named((), ())
     monkeypatch.setattr(os, "sysconf", lambda _name: 1024)
-    with pytest.raises(NoDeviceError, match="`mandelcl devices` says what was tried"):
+    with pytest.raises(NoDeviceError, match="`mandelcl devices` lists what was tried"):
         named((), ())
 
 
