@@ -2,7 +2,7 @@
 
 Opening a runtime takes tens of milliseconds and as many megabytes, and whether its devices are the fastest is known
 only once it is open. So what a full look has chosen is kept with all that it followed from: the installation, what the
-job is to the choice (`_question`), and what the cache said of the devices that were considered. Where any of it
+job is to the choice (`_question`), and the cache's entries on the devices that were considered. Where any of it
 differs, or the device's runtime does not offer the same devices, there is a full look again.
 """
 
@@ -32,7 +32,7 @@ _EVIDENCE = ("selftest", "tuning")
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """A device as `discover` lists it, its place among those of its library, and what they say of themselves.
+    """A device as `discover` lists it, its index among those of its library, and their properties.
 
     `method`, `number` and `rounding` are those of the job on all devices that were considered; `evidence` is what the
     cache held on these: kind, key and digest of an entry.
@@ -81,7 +81,7 @@ def resolved(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Devic
             return [device], _like(remembered, job)
         cache.remove(_KIND, key)
         if looked():
-            raise DeviceError(f"device {remembered.spec} has gone in this very moment; try again")
+            raise DeviceError(f"device {remembered.spec} disappeared just now; try again")
     selected = choose.select(specs)[0]
     if len(selected) > 1:
         return devices, job

@@ -17,8 +17,8 @@ def _never(_number: NumberFormat) -> bool:
 class DeviceClass:
     """The class of a device; by default, that of a CPU as most are.
 
-    `slow_double` says that double takes 16 times as long as float or more. `vectors` has the elements of the device's
-    own vectors, of float and of double: 1 on devices that vectorise across work-items. `slow_fma(number)` says whether
+    `slow_double` means that double takes at least 16 times as long as float. `vectors` has the elements of the device's
+    own vectors, of float and of double: 1 on devices that vectorise across work-items. `slow_fma(number)` is whether
     fma is software in a native number, and `label` is for messages.
     """
 

@@ -42,10 +42,10 @@ class DeviceOutput(Protocol):
         """Return the array's shape."""
 
     def bytes_for(self, pixels: int) -> int:
-        """Return the bytes of device memory in which the array of so many pixels is made; a little more than it has."""
+        """Return the bytes of device memory for the array of this many pixels; a little more than it has."""
 
     def start(self, results: Buffer, total: int, made: Buffer) -> Event:
-        """Have the array of `total` pixels made among the copies; what wrote the results has ended."""
+        """Start the kernel that makes the array of `total` pixels, on the copy queue. The results are complete."""
 
 
 def fresh(_block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -77,7 +77,7 @@ NOWHERE = OutputPlan(host=None, totals=False)  # results stay on the device, whe
 class KernelOutput(ABC):
     """What one kernel makes of a block's results, a vector of pixels a work-item (a `DeviceOutput`).
 
-    A kind of output says its array's type and shape, of which `row_axis` is the rows, and how many bytes a pixel has;
+    A kind of output defines its array's type and shape, whose axis `row_axis` is the rows, and the bytes of a pixel;
     the name of its kernel, the source text and the arguments. `vectors` are by default those of the device's type.
     """
 
@@ -100,14 +100,14 @@ class KernelOutput(ABC):
 
     @abstractmethod
     def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
-        """Return the kernel's arguments by name, but for `results`, for so many pixels of an array."""
+        """Return the kernel's arguments by name, without `results`, for this many pixels of an array."""
 
     def bytes_for(self, pixels: int) -> int:
-        """Return the size of a buffer for so many pixels, in whole vectors."""
+        """Return the size of a buffer for this many pixels, in whole vectors."""
         return -(-pixels // self._lanes) * self._lanes * self.pixel_bytes
 
     def start(self, results: Buffer, total: int, made: Buffer) -> Event:
-        """Have the array of `total` pixels made, beside other kernels; what wrote the results must have ended."""
+        """Start the kernel that makes the array of `total` pixels, beside others. The results must be complete."""
         values = {"results": results} | self.arguments_for(total, made)
         local = min(self._device.group_limit(self._kernel), self._local)
         items = -(-total // (self._lanes * local)) * local
@@ -115,7 +115,7 @@ class KernelOutput(ABC):
         return self._device.launch_beside(self._kernel, (items,), (local,), *kernel_arguments)
 
     def made(self, results: Words) -> Array:
-        """Return the array of results that the host has, words × pixels, as one without rows."""
+        """Return the array of the host's results, words × pixels, without rows."""
         device, total = self._device, results.shape[1]
         buffer, found = device.allocate(self.bytes_for(total)), np.zeros(self.shape(1, total), self.dtype)
         self.start(device.upload(np.ascontiguousarray(results)), total, buffer)

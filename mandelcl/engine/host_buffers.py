@@ -19,7 +19,7 @@ from mandelcl.opencl.device import Device
 
 _MOST_BYTES = 1 << 31
 _SHARE = 8  # of what the system has left, at most this fraction
-_MOST_WASTE = 4  # memory of more than so many times what is asked for is not lent
+_MOST_WASTE = 4  # buffers larger than this many times the request are not reused
 
 
 class HostPool:
@@ -55,7 +55,7 @@ class HostPool:
         return np.asarray(pooled)
 
     def _memory(self, words: int) -> Words | None:
-        """Return so many words or more: such as are free, or new ones; None where that would be too much."""
+        """Return a buffer of at least this many words, free or new; None if that would be too much."""
         while self._returned:
             self._free.append(self._returned.popleft())
         fitting = [memory for memory in self._free if words <= memory.size <= _MOST_WASTE * words]

@@ -1,4 +1,4 @@
-"""The automatic iteration limit: what a survey of a few points says of how far a view must be iterated.
+"""The automatic iteration limit: a survey of a few points decides how far a view is iterated.
 
 The rule depends on which points escape, and after how many iterations. Those numbers are the same on every device.
 Which points are proved inside is not, since a cycle may be seen sooner on one device than on another. So proofs end the
@@ -20,10 +20,10 @@ from mandelcl.numbers import by_name
 LEAST = 1000
 MOST = 10**7
 _SURVEYED = 64  # points of the longer side, about as many as border tracing begins with
-_FEW = 64  # escaped points from which on their quantile says something; of a small view, a quarter of its pixels
+_FEW = 64  # escaped points that a quantile needs; in a small view, a quarter of its pixels
 _STEP = 8
 _QUANTILE_IN_1000, _ROOM = 995, 3
-DARK = 0.2  # of all points: so many that neither escape nor are proved inside make a picture dark
+DARK = 0.2  # share of points that neither escape nor are proved inside, from which on a picture is dark
 _GAIN = 0.01  # of all points, which must escape later for the survey to go on
 _LOOKS = 3  # steps beyond a limit that leaves a picture dark
 _PERIODS = 2  # of the reference, which a minibrot's outline needs
@@ -125,7 +125,7 @@ def _suited(escaped: Words) -> int:
     """Return what suits the counts of points that escape: 1, 2 or 5 times a power of ten."""
     if not escaped.size:
         return LEAST
-    rank = -(-(escaped.size * _QUANTILE_IN_1000) // 1000)  # of the least count that so many do not exceed
+    rank = -(-(escaped.size * _QUANTILE_IN_1000) // 1000)  # of the least count that this share does not exceed
     return round_up(_ROOM * int(np.sort(escaped, axis=None)[rank - 1]))
 
 
@@ -136,7 +136,7 @@ def round_up(least: int) -> int:
 
 
 def is_too_much(job: Job, points: int) -> bool:
-    """Return whether to iterate so many points to a job's limit takes more than a survey may."""
+    """Return whether iterating this many points to a job's limit exceeds the budget of a survey."""
     method = method_of(job)
     work = points * method.cost(job) * by_name(job.number).products
     return work > _MOST_WORK or method.host_work(job) > _MOST_HOST_WORK

@@ -81,7 +81,7 @@ class Memory:
         return self._lists
 
     def scratch(self, name: str, words: int) -> Buffer:
-        """Return a buffer of at least so many words, the same one under the same name until it must grow."""
+        """Return a buffer of at least this many words; the same one for the same name until it must grow."""
         room, buffer = self._scratch.get(name, (0, None))
         if buffer is None or room < words:
             room = max(_LEAST_SCRATCH_WORDS, 1 << (words - 1).bit_length())
@@ -90,7 +90,7 @@ class Memory:
         return buffer
 
     def host_words(self, name: str, words: int = 1) -> Words:
-        """Return so many words of host memory for the device to copy to, the same under the same name.
+        """Return this many words of host memory for the device to copy to; the same for the same name.
 
         Where a GPU's driver copies to other memory than its own, the host may have to wait until it has.
         """

@@ -60,5 +60,5 @@ def counts_16(device: Device, job: Job) -> Counts16 | None:
 
 
 def worthwhile(device: Device, pixels: int) -> bool:
-    """Return whether counts of so many pixels arrive earlier where the device narrows them."""
+    """Return whether counts of this many pixels arrive earlier if the device narrows them."""
     return not device.shares_memory and pixels >= _LEAST_PIXELS

@@ -34,7 +34,7 @@ _FIRST_TURNS = 256  # most orbits are decided by then; the rest go on packed tog
 class RunningLaunch:
     """A running launch: `strides` strides of iterations of at most `orbits` orbits.
 
-    Once it has been waited for, `survivors` is how many orbits have not escaped; 0 if it ran to the iteration limit.
+    After `wait`, `survivors` is the number of orbits that have not escaped; 0 if it ran to the iteration limit.
     """
 
     orbits: int
@@ -49,7 +49,7 @@ class RunningLaunch:
         device.wait(self._last_event)
 
     def describe(self, device: Device, details: Mapping[str, Detail]) -> None:
-        """Add details to what a trace says about it."""
+        """Add details to its entry in a trace."""
         device.commands.describe(self._event, details)
 
     @property
@@ -226,7 +226,7 @@ class Program:
     def launch_rectangles(
         self, memory: Memory, block: Block, pixels: Mapping[str, Any], total: int, strides: int
     ) -> RunningLaunch:
-        """Start `total` slots of rectangles and run `strides` strides; `pixels` says which ones."""
+        """Start `total` slots of rectangles and run `strides` strides; `pixels` selects them."""
         kernel = self.kernels.of_rectangles("advance_rectangles")
         finishes = strides >= self.strides
         values = self._block_values(block) | dict(pixels) | {"total_slots": total}
@@ -284,7 +284,7 @@ class Program:
         return RunningLaunch(orbits, strides, event, copied, survivors, time.perf_counter())
 
     def _described(self, launch: RunningLaunch, block: Block, first_row: int, rows: int) -> RunningLaunch:
-        """Return a launch, having told a trace, where one is recorded, which rows of which block it works on."""
+        """Return a launch after noting its block and rows in the trace, if one is recorded."""
         if timeline.on():
             place = {"x": block.x, "y": block.y + first_row, "width": block.width, "rows": rows}
             launch.describe(self.device, {**place, "orbits": launch.orbits, "strides": launch.strides})

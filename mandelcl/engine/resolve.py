@@ -1,4 +1,4 @@
-"""What a job leaves open, decided from the job and the classes of devices alone: no rate and no time decides a byte."""
+"""Decide what a job leaves open, from the job and the classes of devices alone. No rate and no time decides a byte."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,18 +45,18 @@ class ResolvedJob:
 def resolve(
     job: Job, classes: Sequence[DeviceClass], survey: Survey | None = None, *, shared: bool = False
 ) -> ResolvedJob:
-    """Return a job resolved for devices, one of which is to do it, or which are to share it.
+    """Return a job resolved for devices. One of them will do it or, if it is `shared`, all of them.
 
     An automatic iteration limit is that of `limited`; without a survey it is the job's number of iterations. The method
-    is perturbation where proofs are asked for, and where neither float nor double resolves the view; but direct where
-    the job says which number it wants, and where the formula has no perturbation. The number is the first of
-    `numbers.candidates` that resolves the view; one that is named is used, with a warning where it does not. The
-    rounding is fused, unless fma is software on all of the devices that are likely to be fastest or, where they share
-    the job, on any. The algorithm is decided by the survey; without one, and where devices share the job, it is escape
-    time. What is resolved stays as it is.
+    is perturbation if proofs are requested, or if neither float nor double resolves the view. It is direct if the job
+    names a number, or if the formula has no perturbation. The number is the first of `numbers.candidates` that resolves
+    the view. A number that the job names is used, with a warning if it does not resolve the view. The rounding is
+    fused, unless fma is software on all devices that are likely to be fastest or, if they share the job, on any of
+    them. The survey decides the algorithm; without one, or if devices share the job, it is escape time. Resolved fields
+    stay.
 
-    Raises InvalidInputError where no number resolves the view, where the one that is named cannot do the job, and for
-    a reference that does not reach the view.
+    Raises InvalidInputError if no number resolves the view, if the named one cannot do the job, and for a reference
+    that does not reach the view.
     """
     limit_notes: tuple[str, ...] = ()
     if job.auto_iterations:
@@ -151,14 +151,14 @@ def _warnings(job: Job, reference: Reference) -> tuple[str, ...]:
         )
     if _on_the_circle(job, reference):
         warnings.append(
-            f"{job.number} does not tell which points of the view lie beyond the escape radius, so counts may be far "
+            f"{job.number} cannot decide which points of the view lie beyond the escape radius, so counts may be far "
             "off; use a larger --escape-radius, or --certify"
         )
     return tuple(warnings)
 
 
 def _on_the_circle(job: Job, reference: Reference) -> bool:
-    """Return whether |c| = R for all of the view, as near as the job's number can tell."""
+    """Return whether |c| = R for all of the view, within the precision of the job's number."""
     if CERTIFIED.name in job.planes:
         return False
     number, norm = IEEE_FORMATS[job.number], reference.re**2 + reference.im**2
@@ -207,10 +207,10 @@ def _rounding_of(
 
 
 def connected_below(job: Job) -> int:
-    """Return below which count a border says what is inside: all of a higher count lie in one piece, around 0."""
+    """Return the count below which a border decides what is inside: points of higher counts are connected, around 0."""
     formula = job.formula
     if not formula.traceable:
-        return job.iterations  # who asks for it all the same, in a study, wants to know what that is worth
+        return job.iterations  # a study that asks for it measures its errors
     number = by_name(job.number)
     constant = tuple(number.round(part) for pair in formula.parameters for part in pair)
     return formula.connected_below(constant, job.radius_squared, job.iterations)

@@ -40,7 +40,7 @@ _SLOW_FMA: dict[str, bool] = {}
 class SelfTestResult:
     """What the self-test found for a number and rounding.
 
-    `reason` is empty where it passed. `denormals` says whether the device keeps them. `speed` is in steps z² + c a
+    `reason` is empty if it passed. `denormals` is whether the device keeps them. `speed` is in steps z² + c a
     second, all lanes together; 0 where the test failed. `loop_limit` is the number of iterations after which the
     driver stops a work-item's loops, silently; 0 where none was found.
     """
@@ -89,7 +89,7 @@ def result(
 def known(
     device: Device, number: NumberFormat, rounding: str, variant: Variant, formula: Formula
 ) -> SelfTestResult | None:
-    """Return what `result` returns where that has been found before; None where the test is still to be run."""
+    """Return the stored outcome of `result`, or None if the test has not been run."""
     return _remembered(device, source_text(number, rounding, variant, formula), ())[1]
 
 

@@ -75,7 +75,7 @@ class Shader(KernelOutput):
 
 
 def worthwhile(device: Device, pixels: int) -> bool:
-    """Return whether building and testing the kernel may take less time than the host takes for so many pixels."""
+    """Return whether building and testing the kernel may take less time than the host takes for this many pixels."""
     return pixels >= (_LEAST_PIXELS_GPU if device.type == "gpu" else _LEAST_PIXELS_CPU)
 
 

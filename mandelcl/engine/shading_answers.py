@@ -44,7 +44,7 @@ def cases(job: Job) -> Iterator[tuple[Job, Words]]:
 
 
 def results_of(job: Job, pixels: int, random: np.random.Generator) -> Words:
-    """Return results of so many pixels as a device might write them, words × pixels, edges among them."""
+    """Return results of this many pixels as a device might write them, words × pixels, with edge cases."""
     max_iterations = job.iterations
     results = random.integers(0, 1 << 32, (job.words, pixels), np.uint32)
     spread = np.exp2(random.uniform(0, 32, pixels)).astype(np.uint32)

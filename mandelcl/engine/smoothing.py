@@ -71,7 +71,7 @@ def gains(device: Device) -> bool:
 
 
 def ready(device: Device, job: Job) -> Smoothed | None:
-    """Return what `smoothed` would; None, too, where that has not been called in this process."""
+    """Return the result of `smoothed`, or None if it has not been called in this process."""
     form = Smoothed(device, job) if smooths(job) and gains(device) else None
     return form if form is not None and verdicts.known_to_pass(form.key(_own_text())) else None
 

@@ -67,5 +67,5 @@ class Totalling:
 
 
 def source_text(items: int) -> str:
-    """Return the source text of the kernel for work-groups of so many work-items, a power of two."""
+    """Return the source text of the kernel for work-groups of this many work-items, a power of two."""
     return source.assemble(("totals.cl",), {"LANES": 1, "USE_FP64": 0, "GROUP": items})

@@ -11,12 +11,12 @@ from mandelcl.files import cache
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
-TURN = 64  # a turn of a loop by turns takes about as long as so many iterations
+TURN = 64  # iterations that take about as long as a turn of a loop by turns
 _TRAIL = 16  # iterates that are noted of an orbit, TRAIL_WINDOW in cl/advance_trail.cl
 _MOST = 1 << 31  # of anything in a shape
 _CPU_PRODUCTS_UNROLLED = 121  # with more, CPU compilers take minutes
 _INTEGER_PRODUCT = 3  # products of doubles that take as many registers, and as much code, as one of integers
-_SEVERAL_STEPS = 12  # such products of which GPUs have registers for several steps at a time
+_SEVERAL_STEPS = 12  # products for which GPUs have registers for several steps at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Variant:
         return replace(self, vectors=1, stride=TURN, unrolled=1)
 
     def in_cycles(self, phases: int) -> Self:
-        """Return the shape for steps of which `phases` take turns: a stride and what is written out are multiples."""
+        """Return the shape for a cycle of `phases` steps: the stride and the unrolled steps are multiples of it."""
         unrolled = -(-self.unrolled // phases) * phases
         return replace(self, stride=-(-self.stride // unrolled) * unrolled, unrolled=unrolled)
 
@@ -72,7 +72,7 @@ class Variant:
         return replace(self, stride=-(-max(self.stride, _TRAIL) // self.unrolled) * self.unrolled)
 
     def saturation(self, compute_units: int) -> int:
-        """Return how many orbits in flight keep a device of so many compute units busy; fewer take as long."""
+        """Return how many orbits in flight keep a device with this many compute units busy; fewer take as long."""
         return compute_units * self.orbits * (1 if self.lanes > 1 else 1024)
 
     def defines(self) -> dict[str, int]:

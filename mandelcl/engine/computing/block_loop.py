@@ -62,7 +62,7 @@ class BlockLoop:
     ) -> Iterator[tuple[Block, Delivered]]:
         """Yield blocks from another source, with their results, as they finish.
 
-        `log` is by default the work's own, and `output_plan` says how results leave the device.
+        `log` is by default the work's own, and `output_plan` is how results leave the device.
         """
         log = log or self.log
 
@@ -95,7 +95,7 @@ def noted(
 
 
 class TimedBlocks:
-    """Blocks from another source (a `BlockSource`), each of which is a span on the track `blocks`.
+    """Blocks from another source (a `BlockSource`). Each is a span on the track `blocks`.
 
     Several are under way at once; a span begins where the one before ends, so that they show how fast blocks come.
     """

@@ -84,7 +84,7 @@ class Computation(BlockLoop):
     ) -> Results:
         """Yield the blocks of some bands with their results (words × height × width) or their form, as they finish.
 
-        They come to their `place` or, where that does not matter, to memory that is lent.
+        They are written to their `place` or, if that does not matter, to memory from the pool.
         """
 
         def host(block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

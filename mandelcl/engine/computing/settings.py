@@ -25,7 +25,7 @@ class Progress:
     Pixels done and in all, the iterations of those done in this run, seconds since it began, and the device's name.
     As long as the devices wait for the reference orbit of a deep view, `reference` is how many iterations of it are
     done, and no pixel is. As long as counts are proved in exact arithmetic, `exact` is how many of how many are done,
-    in the block in hand.
+    in the current block.
     """
 
     pixels: int
@@ -45,13 +45,13 @@ class Settings:
     """How a job is computed: what affects its speed, never a byte of its field.
 
     `variant` is by default the one that suits the device. `budget` is how many seconds a launch should last; by default
-    0.1, and less on a GPU unless its driver says that it stops no long kernels. `block_pixels` bounds the unit of work.
-    `blocks` (columns, rows) cuts the picture into exactly that many, each one launch to the iteration limit, however
-    long that takes. With `self_test` off the device is trusted. `shortcuts` end orbits early that are known never to
-    escape. `watch` is called with the rectangles of border tracing. With `guarded`, results are filled with NO_COUNT
-    before they are computed. Where the plane `certified` is asked for, exact arithmetic may take `certify_for` seconds
-    in all for counts that nothing else proves; what is left is not certified. Raises InvalidInputError for values of
-    another type, and for a time or a size that is none.
+    0.1, and less on a GPU unless its driver reports that it stops no long kernels. `block_pixels` bounds the unit of
+    work. `blocks` (columns, rows) cuts the picture into exactly that many, each one launch to the iteration limit,
+    however long that takes. With `self_test` off the device is trusted. `shortcuts` end orbits early that are known
+    never to escape. `watch` is called with the rectangles of border tracing. With `guarded`, results are filled with
+    NO_COUNT before they are computed. Where the plane `certified` is asked for, exact arithmetic may take `certify_for`
+    seconds in all for counts that nothing else proves; what is left is not certified. Raises InvalidInputError for
+    values of another type, and for a time or a size that is none.
     """
 
     variant: Variant | None = None

@@ -114,7 +114,7 @@ class WorkStage:
         self._begin()
 
     def _begin(self) -> None:
-        """Take over what the work says of its job."""
+        """Copy the work's properties of its job."""
         work = self._work
         self.job, self.log, self.rate = work.job, work.log, work.rate
         self.band_rows, self.warnings = work.band_rows, work.warnings

@@ -73,7 +73,7 @@ class EnqueuedBlock:
         program.device.flush()
 
     def _level(self, level: DivisionLevel, divided: int) -> None:
-        """Enqueue the division of at most so many rectangles and, at the last level, the insides of the parts."""
+        """Enqueue the division of at most this many rectangles and, at the last level, the insides of the parts."""
         rectangles, children = self._rectangles, divided * level.children
         rectangles.divide(level, divided)
         self._orbits(level, divided * level.slots, inside=False)

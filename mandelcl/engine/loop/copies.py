@@ -38,7 +38,7 @@ class _Copy:
 class Copies:
     """The copies in progress, first in, first out; their device memory returns to `device_pool`.
 
-    `output_plan` says where they go, and as what. Where they stay on the device, blocks arrive with results of no size.
+    `output_plan` is their destination and form. If they stay on the device, blocks arrive with empty results.
     """
 
     def __init__(self, program: Program, log: LaunchLog, device_pool: DevicePool, output_plan: OutputPlan) -> None:

@@ -42,7 +42,7 @@ def run(
     """Yield each block with its results (words × height × width) as it finishes.
 
     At most two launches are in flight, of different blocks, each planned by `pace` to last about its budget, while the
-    results of a third are copied as `output_plan` says. Device memory comes from `device_pool` and returns to it.
+    results of a third are copied according to `output_plan`. Device memory comes from `device_pool` and returns to it.
     Raises CancelledError after a launch if `cancel` is set.
     """
     flying: deque[_Run] = deque()

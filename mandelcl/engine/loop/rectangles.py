@@ -24,7 +24,7 @@ _LEAST_TRUSTED = 8  # pixels a side: through smaller rectangles a filament passe
 
 
 class Rectangles:
-    """Two generations of rectangles, of which a level divides one and makes the other.
+    """Two generations of rectangles. A level divides one and makes the other.
 
     For each rectangle of the younger one the device has two words: the count that is proved, and the one that it is
     filled with; NO_COUNT where there is none. `launched` are the launches since it was last emptied.
@@ -95,7 +95,7 @@ class Rectangles:
         self._older = self._parents.buffer
 
     def divide(self, level: DivisionLevel, divided: int) -> None:
-        """Divide the younger rectangles that are listed, so many, and prove what can be proved about the parts."""
+        """Divide this many listed rectangles of the younger generation, and prove what is possible about the parts."""
         self.descend()
         if level.outer:
             self._older = self._whole
@@ -126,7 +126,7 @@ class Rectangles:
         return values | {"first": first, **self._listing()}
 
     def judge(self, level: DivisionLevel, divided: int) -> None:
-        """Find the counts of the parts of so many rectangles, NO_COUNT where one is mixed."""
+        """Find the counts of the parts of this many rectangles; NO_COUNT for a mixed part."""
         total = divided * level.children
         limit = self._device.group_limit(self._program.kernels.of_rectangles("rectangles_judge"))
         local = self._local(max(level.child_span), limit)
@@ -144,7 +144,7 @@ class Rectangles:
         self._launch("rectangles_judge", (total * local,), (local,), values | self._listing())
 
     def answers(self, total: int) -> tuple[Words, Event]:
-        """Return the counts of so many parts, until others are asked for, and the event after which they are there."""
+        """Return the counts of this many parts, valid until the next call, and the event after which they are there."""
         answers = self._memory.host_words("answers", total)
         return answers, self._device.read(self._answers.buffer, answers)
 
@@ -163,7 +163,7 @@ class Rectangles:
         self._launch("rectangles_fill", (total * across, down), (across, down), values | self._listing())
 
     def _listing(self) -> dict[str, Any]:
-        """Return the arguments that say how many rectangles are worked on."""
+        """Return the arguments with the number of rectangles."""
         return {"listed": self._listed, "level": self._level}
 
     def note_launches(self, log: LaunchLog) -> None:
@@ -211,7 +211,7 @@ class _Words:
         return self.room(1)
 
     def room(self, words: int) -> Buffer:
-        """Return the buffer, large enough for so many words."""
+        """Return the buffer, large enough for this many words."""
         return self._memory.scratch(self._name, words)
 
 

@@ -27,7 +27,7 @@ WATCHDOG_BUDGET_S = 0.02
 def default_budget(watchdog: bool | None, kind: str) -> float:
     """Return how many seconds a launch should last, given whether the driver stops long ones, and the device's type.
 
-    A driver of a GPU that does not say may do so.
+    A GPU's driver that does not report it may do so.
     """
     watched = watchdog or (watchdog is None and kind == "gpu")
     return WATCHDOG_BUDGET_S if watched else BUDGET_S
@@ -54,7 +54,7 @@ class BlockSource(Protocol):
 class BlockQueue:
     """Blocks in the order in which they are to be computed; several threads may take from it.
 
-    They are cut by `cut` from `bands`. `room(wait)` says whether there is memory for another band; with `wait` it
+    They are cut by `cut` from `bands`. `room(wait)` is whether there is memory for another band; with `wait` it
     returns only when there is.
     """
 

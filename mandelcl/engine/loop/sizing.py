@@ -37,7 +37,7 @@ _SHARED_FILLED, _SHARED_LEAST_FILLED = 32, 2
 _SHARED_BAND_SECONDS = 10.0
 _SHARED_BAND_FILLED = 4
 SHARED_BAND_BYTES = 16 << 20  # of results; a worker's buffers are as large
-_IN_HAND_BYTES = 128 << 20  # of results of blocks that many workers have in hand, for which bands wait in memory
+_IN_FLIGHT_BYTES = 128 << 20  # of results of the blocks that many workers compute, for which bands wait in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def divided(
 ) -> Division:
     """Return how a program's picture is cut: into `blocks` (columns, rows), or as suits the device.
 
-    Blocks have at most `block_pixels` where that is given; where borders are `traced` large ones suit. Raises
+    Blocks have at most `block_pixels` if that is given. If borders are `traced`, large blocks suit. Raises
     InvalidInputError if it cannot be cut that way.
     """
     view = program.job.view
@@ -107,7 +107,7 @@ def _exactly(band: Block, width: int, height: int, columns: int, rows: int) -> I
 def block_shape(width: int, height: int, pixels: int, unit: int = 1) -> tuple[int, int]:
     """Return the width and height of blocks of at most `pixels`: whole rows if they fit, so that no copy is needed.
 
-    Then they are a multiple of `unit`, where that fits and there is more than one block.
+    Then they are a multiple of `unit`, if that fits and there is more than one block.
     """
     if width > pixels:
         return pixels, 1
@@ -171,5 +171,5 @@ def paced_block_pixels(bounds: tuple[int, int], now: int, pixels: int, seconds: 
 
 
 def in_hand_pixels(job: Job, blocks: int) -> int:
-    """Return how many pixels each of so many blocks may have that workers have in hand at once."""
-    return max(1, _IN_HAND_BYTES // (4 * job.words * blocks))
+    """Return how many pixels each block may have if workers compute this many at once."""
+    return max(1, _IN_FLIGHT_BYTES // (4 * job.words * blocks))

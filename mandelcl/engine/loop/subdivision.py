@@ -49,7 +49,7 @@ class DivisionPlan:
 class DivisionLevel:
     """A division of rectangles, whose sides differ by at most a pixel, into `parts` columns and rows.
 
-    `span` is the largest distance between opposite edges before the division; `outer` says that the edges themselves
+    `span` is the largest distance between opposite edges before the division; `outer` means that the edges themselves
     are new too, `last` that the children are not divided again.
     """
 

@@ -115,7 +115,7 @@ def _kept(what: str, job: Job, most: int, compute: Callable[[Job], Words]) -> Wo
 
 
 def _counts_so_far(program: Program, block: Block, iterations: int, cancel: Token) -> Words:
-    """Return the counts that are decided after about so many iterations of each orbit; NO_COUNT for the others."""
+    """Return the counts that are decided after about this many iterations of each orbit; NO_COUNT for the others."""
     device, pace, stride = program.device, _pace(program), program.variant.stride
     memory = program.allocate(block.pixels, block.pixels)
     memory.guard()

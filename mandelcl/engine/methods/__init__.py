@@ -1,7 +1,7 @@
-"""How an orbit is computed: a module a method, and here the list of all.
+"""How an orbit is computed: one module for each method, and the list of all.
 
-A method has a kernel part, which says what an orbit's state is, a loop that advances orbits, and `count`, the same on
-the host. To add one: these, its line in `METHODS`, and its name in `names.METHODS`.
+A method has a kernel part, which defines the state of an orbit, a loop that advances orbits, and `count`, the same on
+the host. To add a method, write these, and add it to `METHODS` and its name to `names.METHODS`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,27 +25,27 @@ def _meets_denormals(job: Job, number: NumberFormat) -> bool:
 class Method:
     """A way to compute an orbit.
 
-    `kernel` is its part, `derivative_kernel` that with derivatives, and `loop(job)` those that advance a job's
-    orbits, behind what all loops share. `count(job, column,
-    row, most)` returns the count of a pixel of a resolved job, worked out on the host; None where that takes more than
-    `most` iterations. `state_words(job)` is how many 32-bit words a saved state has, its pixel's index not counted.
-    `lattice(job)` is the lattice that the kernels map pixels by, and `words(job)` what they read of the method's own;
-    None where that is nothing. `meets_denormals(job, number)` says whether an orbit may meet a denormal number that
+    `kernel` is its part, `derivative_kernel` that with derivatives, and `loop(job)` are the parts that advance a
+    job's orbits, after those that all loops share. `count(job, column,
+    row, most)` returns the count of a pixel of a resolved job, computed on the host; None if that takes more than
+    `most` iterations. `state_words(job)` is the number of 32-bit words of a saved state, without its pixel's index.
+    `lattice(job)` is the lattice that the kernels map pixels by, and `words(job)` are the method's own words
+    for them, or None. `meets_denormals(job, number)` is whether an orbit may meet a denormal number that
     matters.
 
-    `begin(job)` begins in the background to compute what `words` returns, and `prepare(job, progress, cancel)` waits
-    for that: `progress` is told now and then how many iterations are done, and a `cancel` that is set ends the wait
-    with CancelledError. `start_words(job)` is the saved state of an orbit that has yet to begin, where that is the
-    same for all.
+    `begin(job)` starts to compute the `words` in the background, and `prepare(job, progress, cancel)` waits for them.
+    `progress` is called now and then with the number of iterations that are done. If `cancel` is set, the wait ends
+    with CancelledError. `start_words(job)` is the saved state of an orbit that has not begun, if it is the same for
+    all.
 
-    `doubts(job)` returns lines for the user about counts that may be wrong, as far as they are known after `prepare`.
+    `doubts(job)` returns lines for the user about counts that may be wrong, as far as that is known after `prepare`.
 
-    `all_inside(job)` says whether all pixels of a resolved job are known never to escape, so that no orbit is iterated.
+    `all_inside(job)` is whether all pixels of a resolved job are known never to escape, so that no orbit is iterated.
 
-    A loop `by_turns` runs each orbit to its own end, by turns of unequal length, each with at most `turn_loops(job)`
-    iterations of loops; others run all orbits for as many strides of iterations. `cost(job)` is how many iterations a
-    pixel may be taken to need, in time, and `host_work(job)` how many iterations times bits the host may have to make
-    before. `period(job)` is the period that the host has found in the view; 0 where it has found none.
+    A loop `by_turns` runs each orbit to its own end, in turns of unequal length with at most `turn_loops(job)`
+    iterations of loops each. Other loops run all orbits for the same number of strides. `cost(job)` is the number of
+    iterations that a pixel is estimated to take, and `host_work(job)` the iterations times bits that the host may have
+    to compute first. `period(job)` is the period that the host has found in the view, or 0.
     """
 
     kernel: str

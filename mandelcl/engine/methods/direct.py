@@ -13,7 +13,7 @@ from mandelcl.numbers import by_name
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:
-    """Return the count of a pixel of a resolved job; None where that would take more than `most` iterations.
+    """Return the count of a pixel of a resolved job; None if that would take more than `most` iterations.
 
     The arithmetic is the job's own, to the last bit. An orbit that comes back to a z that it had, to the last bit,
     never escapes; z is kept for that after 1, 2, 4, 8 … iterations, or turns of the formula's lines (Brent, BIT 20,

@@ -62,7 +62,7 @@ def begin(job: Job) -> None:
 def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
     """Wait until `words` of a resolved job needs no time; raises CancelledError where `cancel` is set before.
 
-    `progress` is told now and then how many iterations of the reference are done.
+    `progress` is called now and then with the number of iterations of the reference that are done.
     """
     from mandelcl.perturbation.reference_jobs import await_begun
 
@@ -189,7 +189,7 @@ def start_words(job: Job) -> tuple[int, ...]:
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:
-    """Return the count of a pixel of a resolved job; None where that would take more than `most` iterations.
+    """Return the count of a pixel of a resolved job; None if that would take more than `most` iterations.
 
     Each step is made as on the devices, to the last bit; `most` is taken for turns, which are iterations or more.
     """
