@@ -14,7 +14,7 @@ from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import PALETTES, Palette, find_palette
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.locations import LOCATIONS, find_location
-from mandelcl.explore import finding, frames, messages, pictures, places, thumbnails, uploads
+from mandelcl.explore import finding, frames, messages, pictures, places, refining, thumbnails, uploads
 from mandelcl.explore.bookmarks import Bookmark
 from mandelcl.explore.client import Client
 from mandelcl.explore.messages import Message
@@ -263,6 +263,7 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
         "devices": _devices,
         "copy": _copy,
         "paint": _paint,
+        "refine": refining.refine,
         "save": _save,
         "ticket": _ticket,
         "place": _place_of,

@@ -54,6 +54,7 @@ class Client:
         self._line = line
         self.leaving = Leaving()
         self.painting = asyncio.Lock()  # one view at a time, because each takes memory
+        self.refining = asyncio.Lock()  # the same; a process that is told to stop may take a while
         self._generations: dict[int, int] = {}
         self._kept: dict[int, Kept] = {}
         self._allowed, self._counted = _AT_ONCE, time.monotonic()
@@ -146,15 +147,23 @@ class Client:
         if number in self.requests or len(self.requests) >= _MOST_REQUESTS:
             raise messages.too_much()
 
+        started = False
+
         async def run() -> None:
+            nonlocal started
+            started = True
             try:
                 await work()
             except (MandelclError, CancelledError) as error:
                 self.send({"say": "problem", "id": number, "line": str(error)})
-            finally:
-                self.requests.pop(number, None)
+
+        def ended(_task: asyncio.Task[None]) -> None:
+            self.requests.pop(number, None)
+            if not started:  # it was stopped at once, and could not say so itself
+                self.send({"say": "stopped", "id": number, "resumable": False})
 
         self.requests[number] = asyncio.create_task(run())
+        self.requests[number].add_done_callback(ended)
 
     def _hear(self, text: str | bytes, answers: "Answers") -> None:
         about: dict[str, Any] = {}

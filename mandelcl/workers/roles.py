@@ -25,6 +25,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "soak": "mandelcl.lab.soak.worker:serve",
         "explore": "mandelcl.explore.worker:serve",
         "device-list": "mandelcl.explore.device_list:serve",
+        "refine": "mandelcl.explore.refining:serve",
         "save": "mandelcl.explore.saves:serve",
         "open": "mandelcl.explore.uploads:serve",
         "thumbnails": "mandelcl.explore.thumbnails:serve",

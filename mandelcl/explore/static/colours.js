@@ -28,6 +28,7 @@ export function colours(explorer) {
   });
   const inside = element("input", { type: "color", "aria-label": "Colour of the set", oninput: () => change({ inside: inside.value }) });
   const usual = element("button", { type: "button", onclick: () => change({ inside: undefined }) }, "palette's own");
+  const fine = element("input", { type: "checkbox", onchange: () => explorer.setRefines(fine.checked) });
   const keep = element("button", { type: "button", onclick: () => favourite(explorer, 1, true) }, "Store as 1");
 
   for (const palette of explorer.client.welcome.palettes) {
@@ -50,9 +51,10 @@ export function colours(explorer) {
     [transfer.value, equalise.value] = [colouring.transfer ?? "", colouring.equalise ?? 0];
     inside.value = colouring.inside ?? explorer.palette.inside;
     usual.disabled = !colouring.inside;
+    fine.checked = explorer.refines;
   });
   const el = element(
-    "div", { class: "colours" }, list, row("Offset", offset), row("Transfer", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual),
+    "div", { class: "colours" }, list, row("Offset", offset), row("Transfer", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual), row("Antialias", fine, element("span", { class: "hint" }, "at rest, as `render` does")),
     ...ownPalettes(explorer, paint), element("h3", {}, "Effects"), ...effectsPanel(explorer),
     element("p", { class: "hint" }, "Keys 1 … 9 choose a palette; with Alt they store the current one. [ and ] shift the colours, , and . change the cycle."), keep,
   );

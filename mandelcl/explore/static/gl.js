@@ -4,6 +4,7 @@ import { Paints } from "./gl_paints.js";
 import { link } from "./gl_programs.js";
 import { SHOW, VERTEX } from "./shaders.js";
 
+const MAGNIFIED = 0.5; // pixels of a layer per pixel of the view: fewer are blended, so that no squares show
 const GROUND = [0.055, 0.06, 0.075, 1]; // where no pixels are known
 
 /** A renderer of layers on a canvas; null if the browser lacks WebGL 2. */
@@ -61,7 +62,10 @@ class Renderer {
     const [wide, high] = [layer.width, layer.height], first = layer.at(layer.left, layer.top);
     gl.scissor(edges[0], height - edges[1] - edges[3], edges[2], edges[3]);
     gl.bindTexture(gl.TEXTURE_2D, this.paints.of(layer));
+    const filter = Math.abs(map.a * map.d - map.b * map.c) < MAGNIFIED ? gl.LINEAR : gl.NEAREST;
+    for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, filter);
     gl.uniform1i(uniforms.painted, 0);
+    gl.uniform2f(uniforms.half_pixel, 0.5 / wide, 0.5 / high);
     gl.uniformMatrix2fv(uniforms.turn, false, [(map.a * across) / wide, (map.c * across) / high, (map.b * down) / wide, (map.d * down) / high]);
     gl.uniform2f(uniforms.shift, (map.x + 0.5 - layer.left) / wide, (map.y + 0.5 - layer.top) / high);
     gl.uniform2f(uniforms.first, first[0] / wide, first[1] / high);

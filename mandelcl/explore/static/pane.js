@@ -61,7 +61,7 @@ export class Pane {
 
   /** Hide the exact canvas, because the view has changed. */
   move() {
-    this.frame = null;
+    this.frame = this.refined = null;
     this.resting.hidden = true;
     this.state = "moving";
     this.touch();
@@ -69,6 +69,7 @@ export class Pane {
 
   recolour(colouring) {
     this.colouring = colouring;
+    this.refined = null;
     this.resting.hidden = true;
     this.touch();
     clearTimeout(this.repaint);
@@ -91,7 +92,7 @@ export class Pane {
     this.layers.begin(this.asked, job);
     this.generation++;
     this.state = "asked";
-    this.frame = null; // a view with a moved anchor may have different pixels if numbers are rounded
+    this.frame = this.refined = null; // a view with a moved anchor may have different pixels if numbers are rounded
     const lattice = (place.lattices ??= new Map());
     const text = `${size}`;
     if (!lattice.has(text)) lattice.set(text, place.lattice(...size));
@@ -207,6 +208,20 @@ export class Pane {
     const reply = await this.client.ask({ do: "paint", pane: this.index, colouring: colouring.asked }).catch((error) => this.hooks.onrefused?.(error));
     const current = generation === this.generation && colouring === this.colouring && target === this.target;
     if (reply && current) this.rest(this.colours.pixels);
+  }
+
+  /** Request the picture with further samples. Returns the request's answer. */
+  askRefined(colouring) {
+    const { generation, target } = this;
+    this.colours = { generation, target, pixels: new Uint8ClampedArray(4 * target.size[0] * target.size[1]).fill(255) };
+    return this.client.ask({ do: "refine", pane: this.index, colouring });
+  }
+
+  /** Show the refined picture, whose pixels have this number of samples; one means that it stays as it is. */
+  refine(samples) {
+    this.refined = { samples };
+    if (samples !== 1) this.resting.getContext("2d", { alpha: false }).putImageData(new ImageData(this.colours.pixels, ...this.target.size), 0, 0);
+    this.colours = null;
   }
 
   takeColours({ column, row, width, height, colours }) {

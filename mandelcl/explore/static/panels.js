@@ -9,6 +9,7 @@ import { keys } from "./keys.js";
 import { home, zoom } from "./moves.js";
 import { keep, places } from "./places.js";
 import { minibrot } from "./minibrot.js";
+import { refine } from "./refine.js";
 import { save } from "./save.js";
 import { status } from "./status.js";
 import { view } from "./view.js";
@@ -33,5 +34,6 @@ export const panels = [
   compare,
   keys,
   status,
+  refine,
   ...["command", "python", "link"].map((kind) => tool(kind, `Copy the ${kind}`, null, (explorer) => copy(explorer, kind))),
 ];

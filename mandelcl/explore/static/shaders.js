@@ -23,12 +23,14 @@ precision highp float;
 precision highp sampler2D;
 uniform sampler2D painted;
 uniform vec2 first;
+uniform vec2 half_pixel;
 in vec2 v;
 out vec4 colour;
 void main() {
   if (any(notEqual(floor(v), vec2(0.0)))) discard;
-  colour = texture(painted, v + first);
+  colour = texture(painted, clamp(v, half_pixel, 1.0 - half_pixel) + first);
   if (colour.a == 0.0) discard;
+  colour /= colour.a; // a blend of pixels, some of which have not arrived
 }
 `;
 

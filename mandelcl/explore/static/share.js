@@ -2,6 +2,7 @@
 
 import { button, element } from "./dom.js";
 import { writePalette } from "./palette_text.js";
+import { shownColouring } from "./refine.js";
 
 const KINDS = { link: "the link", command: "the command", python: "the Python code" };
 
@@ -20,6 +21,7 @@ export function share(explorer) {
   };
   const el = element("div", {}, parts.flat());
   explorer.on("rest", fill);
+  explorer.on("refined", fill);
   explorer.on("change", () => el.isConnected && (texts.link.textContent = explorer.address.share(explorer.link)));
   return { name: "share", title: "Copy", icon: "share", el, show: fill };
 }
@@ -38,5 +40,5 @@ export async function copy(explorer, kind) {
 }
 
 function texted(explorer) {
-  return explorer.client.ask({ do: "copy", pane: explorer.panes[0].index, colouring: explorer.state.colouring });
+  return explorer.client.ask({ do: "copy", pane: explorer.panes[0].index, colouring: shownColouring(explorer) });
 }

@@ -12,7 +12,7 @@ export function status(explorer, shell) {
     maxIterations: part("limit", "Iteration limit; “auto”: it follows the view. Keys: i doubles it, I halves it, a makes it automatic"),
     point: part("point", "Under the pointer: n is the iteration count; inside the set, the period of the cycle"),
     how: part("how", "How it is computed: the number format, its rounding or perturbation, and the devices"),
-    work: part("work", "The share of finished pixels or the time that all took, and 10⁹ iterations per second"),
+    work: part("work", "The share of finished pixels or the time that all took, and 10⁹ iterations per second; at rest the mean number of samples of the antialiased picture"),
   };
   const bar = element("progress", { max: 1, value: 0, "aria-label": "Finished pixels" });
   shell.status.replaceChildren(...Object.values(parts), bar);
@@ -45,6 +45,9 @@ export function status(explorer, shell) {
     const how = method === "perturbation" ? `${number} perturbation` : `${number} ${rounding}`;
     const names = devices.map((spec) => explorer.deviceNames?.get(spec) ?? spec);
     parts.how.textContent = `${how} · ${names.join(" + ")}`;
+  });
+  explorer.on("refined", ({ pane, samples, mean }) => {
+    if (pane === explorer.panes[0] && samples !== 1) parts.work.textContent = `${mean.toFixed(1)} samples a pixel`;
   });
   explorer.on("rest", () => (shell.el.dataset.state = "rest"));
   pointed(explorer, parts.point);

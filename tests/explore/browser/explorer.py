@@ -110,6 +110,7 @@ def opened(
     size: tuple[int, int] = SIZE,
     *,
     host: str = "127.0.0.1",
+    antialias: bool = False,
     **options: Any,
 ) -> Iterator[Explorer]:
     """Yield a page that rests; at its end the browser has complained of nothing."""
@@ -117,6 +118,8 @@ def opened(
     try:
         context.set_default_timeout(PATIENCE_MS)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
+        if not antialias:  # otherwise what is painted exactly is soon replaced
+            context.add_init_script("localStorage.setItem('mandelcl-antialias', 'off')")
         page = context.new_page()
         explorer = Explorer(page)
         page.on("pageerror", lambda error: explorer.faults.append(str(error)))

@@ -107,6 +107,7 @@ class Notebook:
 def notebook(browser: "Browser", patch: "pytest.MonkeyPatch", **arguments: Any) -> Iterator[Notebook]:
     """Yield a page that shows `mandelcl.explore(…)`; at its end the browser has complained of nothing."""
     with opened(patch, **arguments) as (widget, comm), closing(browser.new_context(viewport=_VIEWPORT)) as context:
+        context.add_init_script("localStorage.setItem('mandelcl-antialias', 'off')")
         page = context.new_page()
         shown = Notebook(page, widget, comm)
         page.on("pageerror", lambda error: shown.faults.append(str(error)))

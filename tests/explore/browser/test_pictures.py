@@ -249,3 +249,42 @@ def test_a_large_save_shows_progress_and_is_cancelled(explorer: Explorer) -> Non
     ended = "() => window.cancelled && !document.querySelector('.saving span').textContent.includes('%')"
     page.wait_for_function(ended, timeout=PATIENCE_MS)
     assert "cancelled" in page.inner_text(".saving span")
+
+
+def test_picture_at_rest_is_antialiased_as_its_command_says(browser: "Browser", server: Server, tmp_path: Path) -> None:
+    with opened(browser, server, antialias=True) as explorer:
+        explorer.page.wait_for_function(
+            "() => document.getElementById('explorer').explorer.panes[0].refined", timeout=PATIENCE_MS
+        )
+        explorer.page.keyboard.press("c")
+        explorer.says("copied")
+        command = explorer.page.evaluate("() => navigator.clipboard.readText()")
+        assert "--samples auto" in command
+        path = tmp_path / "drawn.png"
+        words = shlex.split(command)[1:-1]
+        CliRunner().invoke(cli, [*words, str(path), "--quiet"], catch_exceptions=False)
+        with Image.open(path) as picture:
+            assert np.array_equal(explorer.resting(), np.asarray(picture.convert("RGB")))
+        explorer.page.keyboard.press("]")  # other colours are exact at first, and refined again
+        explorer.rests()
+        explorer.page.wait_for_function(
+            "() => document.getElementById('explorer').explorer.panes[0].refined", timeout=PATIENCE_MS
+        )
+        explorer.page.click("[data-tool=colours]")
+        explorer.page.get_by_label("Antialias").uncheck()
+        explorer.rests()
+        assert explorer.run("(explorer) => explorer.panes[0].refined") is None
+
+
+def test_coarse_pixels_are_blended(browser: "Browser", server: Server) -> None:
+    """A zoom by 32 shows each old pixel as a smooth spot, not as a square."""
+    with opened(browser, server, "re=-0.75&im=0.1&zoom=20&n=1000&palette=ember") as explorer:
+        script = """(explorer) => {
+            const [pane] = explorer.panes;
+            pane.ask = () => {};
+            explorer.show({ sight: explorer.state.sight.climbed([160, 100], 30) }, 'test');
+        }"""
+        explorer.run(script)
+        shown = explorer.moving().astype(int)
+        steps = np.abs(np.diff(shown, axis=1)).max(axis=2)
+        assert (steps > 0).mean() > 0.2  # of squares of 32 pixels, one side in 32
