@@ -14,7 +14,7 @@ from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import PALETTES, Palette, find_palette
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.locations import LOCATIONS, find_location
-from mandelcl.explore import finding, frames, messages, pictures, places, refining, thumbnails, uploads
+from mandelcl.explore import filming, finding, frames, messages, pictures, places, refining, thumbnails, uploads
 from mandelcl.explore.bookmarks import Bookmark
 from mandelcl.explore.client import Client
 from mandelcl.explore.messages import Message
@@ -58,6 +58,7 @@ def welcome(workspace: Workspace, bookmarks: Sequence[Mapping[str, Any]]) -> Map
         },
         "smooth_radius": math.sqrt(SMOOTH_RADIUS_SQUARED),
         "formats": list(SUFFIXES),
+        "films": list(filming.formats()),
         "folder": str(start.folder),
     }
 
@@ -265,6 +266,7 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
         "paint": _paint,
         "refine": refining.refine,
         "save": _save,
+        "film": filming.begin,
         "ticket": _ticket,
         "place": _place_of,
     }

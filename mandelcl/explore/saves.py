@@ -5,11 +5,11 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.colour.colour import Colouring
@@ -39,6 +39,30 @@ class Save:
     colouring: Colouring
     devices: tuple[str, ...]
     compress: str = FAST
+    role: str = "save"
+
+    def order(self, path: Path) -> dict[str, Any]:
+        """Return the order for the process that draws it."""
+        facts = {"job": self.job.to_json(), "colouring": self.colouring.to_json(), "devices": list(self.devices)}
+        return {"path": str(path), "compress": self.compress, **facts}
+
+    def resumable(self, path: Path) -> bool:
+        """Return whether finished bands are kept."""
+        return path.with_name(f"{path.name}.part").exists()
+
+
+class Drawing(Protocol):
+    """What a process draws to a file."""
+
+    @property
+    def role(self) -> str:
+        """The role of the process."""
+
+    def order(self, path: Path) -> dict[str, Any]:
+        """Return the order for the process."""
+
+    def resumable(self, path: Path) -> bool:
+        """Return whether a stopped process has left work with which another one can continue."""
 
 
 @dataclass(slots=True)
@@ -47,14 +71,14 @@ class Saves:
 
     folder: Path
     done: set[str] = field(default_factory=set)
-    stopped: dict[str, Save] = field(default_factory=dict)
+    stopped: dict[str, Drawing] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
     _tickets: dict[str, tuple[str, float]] = field(default_factory=dict)
 
-    def new_name(self, stem: str, suffix: str) -> str:
-        """Return a new name in the folder: a stem, a number, and the suffix."""
-        if suffix not in SUFFIXES:
-            raise InvalidInputError(f"format must be one of {', '.join(SUFFIXES)}")
+    def new_name(self, stem: str, suffix: str, suffixes: Collection[str] = SUFFIXES) -> str:
+        """Return a new name in the folder: a stem, a number, and the suffix, one of `suffixes`."""
+        if suffix not in suffixes:
+            raise InvalidInputError(f"format must be one of {', '.join(suffixes)}")
         stem = stem.removesuffix(suffix)
         if not _STEM.fullmatch(stem):
             raise InvalidInputError(
@@ -62,29 +86,21 @@ class Saves:
             )
         for number in range(1, _MOST_NAMES):
             name = f"{stem}-{number:04d}"
-            taken = {f"{name}{suffix}", f"{name}{suffix}.part", f"{name}_files"}
+            taken = {f"{name}{suffix}", f"{name}{suffix}.part", f"{name}_files", f"{name}.keys"}
             if not taken & self._names and not any(os.path.lexists(self.folder / one) for one in taken):
                 self._names |= taken
                 return f"{name}{suffix}"
         raise InvalidInputError("the folder has too many pictures; choose another with --save-dir")
 
-    async def draw(self, number: int, name: str, save: Save, send: Send, resume: bool) -> None:
-        """Draw a picture, and report its progress and its end."""
+    async def draw(self, number: int, name: str, save: Drawing, send: Send, resume: bool) -> None:
+        """Draw a picture or a film, and report its progress and its end."""
         path = self.folder / name
-        order = {
-            "path": str(path),
-            "job": save.job.to_json(),
-            "colouring": save.colouring.to_json(),
-            "devices": list(save.devices),
-            "compress": save.compress,
-            "resume": resume,
-        }
         self.stopped[name] = save
         try:
-            answer, _ = await run_aside("save", order, partial(_show, send, number, name))
+            order = {**save.order(path), "resume": resume}
+            answer, _ = await run_aside(save.role, order, partial(_show, send, number, name))
         except asyncio.CancelledError:
-            kept = path.with_name(f"{name}.part").exists()
-            send({"say": "stopped", "id": number, "name": name, "resumable": kept})
+            send({"say": "stopped", "id": number, "name": name, "resumable": save.resumable(path)})
             raise
         del self.stopped[name]
         self.done.add(name)

@@ -26,6 +26,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "explore": "mandelcl.explore.worker:serve",
         "device-list": "mandelcl.explore.device_list:serve",
         "refine": "mandelcl.explore.refining:serve",
+        "film": "mandelcl.explore.filming:serve",
         "save": "mandelcl.explore.saves:serve",
         "open": "mandelcl.explore.uploads:serve",
         "thumbnails": "mandelcl.explore.thumbnails:serve",

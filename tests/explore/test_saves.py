@@ -191,6 +191,20 @@ def test_opened_file_returns_its_view(page: Page, tmp_path: Path, suffix: str) -
     assert opened["colouring"] == (None if suffix == ".npz" else {"palette": "ice", "cycle": None, "offset": 0.0})
 
 
+def test_film_leads_from_the_whole_set_to_the_view(page: Page, folder: Path) -> None:
+    av = pytest.importorskip("av", reason="PyAV is not installed")
+    page.view(HOME, lattice={"re": "-0.76", "im": "0.1", "pitch": "1/1000"})
+    saved, _ = page.ask("film", "saved", pane=0, colouring=CLASSIC, format=".mp4", size=[64, 36], speed=16)
+    assert Path(saved["path"]).parent == folder
+    assert not list(folder.glob("*.keys"))
+    with av.open(saved["path"]) as film:
+        (stream,) = film.streams.video
+        assert (stream.width, stream.height) == (64, 36)
+        assert sum(1 for _ in film.decode(stream)) > 60  # a second of rest at each end
+    page.send("film", id=900, pane=0, colouring=CLASSIC, format=".exe", size=[64, 36])
+    assert "video" in page.wait_for("problem")["line"]
+
+
 def test_location_of_another_program_is_opened(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "a.kfr"
     path.write_text("Re: -0.75\nIm: 0.1\nZoom: 1.5E3\nIterations: 200\nColors: 1,2,3,250,0,90,\nIterDiv: 2.5\n")

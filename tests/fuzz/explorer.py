@@ -63,6 +63,7 @@ _MESSAGES: tuple[Mapping[str, Any], ...] = (
 )
 _PROCESSES: tuple[Mapping[str, Any], ...] = (
     {"do": "save", "id": 10, "pane": 1, "colouring": _COLOURING},
+    {"do": "film", "id": 13, "pane": 1, "colouring": _COLOURING, "size": [16, 9], "speed": 16},
     {"do": "refine", "id": 12, "pane": 1, "colouring": _COLOURING},
     {"do": "nucleus", "id": 11, "pane": 1, "box": [-70, -5, 12, 11]},
 )

@@ -36,6 +36,11 @@ export function save(explorer) {
     const [width, height] = chosen?.size ?? explorer.size.map((side) => side * (chosen?.scale ?? 1));
     hint.textContent = chosen ? `${plain(width)} × ${plain(height)} pixels, to ${welcome.folder}` : "write a size like 3840x2160";
   };
+  const film = (event) => {
+    event.preventDefault();
+    const message = { do: "film", pane: explorer.panes[0].index, colouring: explorer.state.colouring, format: filmFormat.value, speed: Number(speed.value) };
+    list.prepend(once(explorer, { ...message, size: filmSize.value.split("x").map(Number) }));
+  };
   const start = (event) => {
     event.preventDefault();
     const chosen = wanted();
@@ -46,9 +51,21 @@ export function save(explorer) {
   };
   for (const control of [scale, size, format]) control.addEventListener("input", describe);
   explorer.on("change", describe);
+  const films = welcome.films ?? [];
+  const choice = (label, values) => element("select", { "aria-label": label }, values.map(([value, text]) => element("option", { value }, text)));
+  const filmFormat = choice("Format of the film", films.map((format) => [format, format]));
+  const filmSize = choice("Size of the film", ["640x360", "1280x720", "1920x1080", "3840x2160", "720x1280"].map((text) => [text, text.replace("x", " × ")]));
+  const speed = choice("Speed of the film", [[1, "1"], [2, "2"], [4, "4"], [0.5, "½"]]);
+  const filming = element(
+    "div", {}, element("h3", {}, "Film to here"),
+    ...(films.length === 0 ? [element("p", { class: "hint" }, "Films need the extra “video”; see docs/installing.md.")] : [
+      row("Format", filmFormat), row("Size", filmSize), row("Speed", speed, element("span", { class: "hint" }, "doublings a second")),
+      element("div", { class: "buttons" }, element("button", { type: "button", "data-film": true, onclick: film }, "Film to here")),
+    ]),
+  );
   const el = element(
     "form", { class: "save", onsubmit: start }, row("Format", format), row("Size", scale, size), row("Samples", samples), row("Bits", depth), row("Name", name), hint,
-    element("div", { class: "buttons" }, element("button", { "data-save": true }, "Save")), list,
+    element("div", { class: "buttons" }, element("button", { "data-save": true }, "Save")), filming, list,
   );
   return { name: "save", title: "Save", icon: "save", key: "s", el, show: describe };
 }
