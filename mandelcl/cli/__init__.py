@@ -23,8 +23,8 @@ from mandelcl.cli.progress import print_line
 from mandelcl.version import __version__
 
 _COMMANDS = (
-    *("render", "zoom", "film", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations"),
-    *("locate", "tune", "source", "palettes", "convert", "cluster-worker", "cache"),
+    *("render", "zoom", "film", "explore", "devices", "recolour", "compare", "bench", "lab", "coursework"),
+    *("locations", "locate", "tune", "source", "palettes", "convert", "cluster-worker", "cache"),
 )
 
 

@@ -28,7 +28,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 # divides the picture's size.
 _CENTER, _ZOOM, _SIZE = ("-0.7", "0.2"), "4/3", "1001x751"
 
-_OPTIONS = (
+_KERNEL_OPTIONS = (
     click.option(
         "--kernel",
         multiple=True,
@@ -37,34 +37,41 @@ _OPTIONS = (
         help=f"Run a kernel of your own, or an example: {', '.join(own_kernel.EXAMPLES)}. May be repeated.",
     ),
     click.option("--example", type=click.Choice(own_kernel.EXAMPLES), help="Print an example kernel and exit."),
-    click.option("--at", metavar="NAME", shell_complete=completion.places, help="A named location. [with --kernel]"),
-    click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [with --kernel]"),
+)
+_VIEW_OPTIONS = (
+    click.option("--at", metavar="NAME", shell_complete=completion.places, help="A named location. [kernels]"),
+    click.option("--center", nargs=2, metavar="RE IM", help="The centre of the picture. [kernels]"),
     click.option("--zoom", metavar="Z", help="The picture is 4/Z high. [with --center or --at]"),
-    click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges. [with --kernel]"),
-    click.option("--size", metavar="WxH", help=f"Width and height in pixels. [with --kernel; default: {_SIZE}]"),
+    click.option("--region", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The picture's outer edges. [kernels]"),
+    click.option("--size", metavar="WxH", help=f"Width and height in pixels. [kernels; default: {_SIZE}]"),
     click.option(
         "--number",
         type=click.Choice(["auto", "float", "double"]),
-        help="What `real` is. [with --kernel; default: float if it resolves the view]",
+        help="What `real` is. [kernels; default: float if it resolves the view]",
     ),
     click.option(
         "--rounding",
         type=click.Choice(["separate", "fused"]),
-        help="Whether the kernel uses fma. [with --kernel; default: separate]",
+        help="Whether the kernel uses fma. [kernels; default: separate]",
     ),
     click.option(
         "--local",
         metavar="CxR",
-        help=f"Work-items per work-group. [with --kernel; default: {own_kernel.LOCAL[0]}x{own_kernel.LOCAL[1]}]",
+        help=f"Work-items per work-group. [kernels; default: {own_kernel.LOCAL[0]}x{own_kernel.LOCAL[1]}]",
     ),
-    click.option("--items", metavar="CxR", help="Work-items in total. [with --kernel; default: one per pixel]"),
-    click.option("--check", is_flag=True, help="Also run a small picture in Oclgrind. [with --kernel]"),
+    click.option("--items", metavar="CxR", help="Work-items in total. [kernels; default: one per pixel]"),
+    click.option("--check", is_flag=True, help="Also run a small picture in Oclgrind. [kernels]"),
 )
 
 
 def kernel_options(function: _F) -> _F:
     """Add the options for the user's own kernels."""
-    return with_options(_OPTIONS, function)
+    return with_options((*_KERNEL_OPTIONS, *_VIEW_OPTIONS), function)
+
+
+def view_options(function: _F) -> _F:
+    """Add the options for what such kernels compute, and how they are launched."""
+    return with_options(_VIEW_OPTIONS, function)
 
 
 @dataclass(frozen=True, slots=True)

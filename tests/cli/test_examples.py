@@ -19,8 +19,8 @@ from tests.tables import planted, saved, table
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    *("render", "zoom", "film", "explore", "devices", "recolour", "compare", "bench", "coursework", "locations"),
-    *("locate", "tune", "source", "palettes", "convert", "cluster-worker", "cache"),
+    *("render", "zoom", "film", "explore", "devices", "recolour", "compare", "bench", "lab", "coursework"),
+    *("locations", "locate", "tune", "source", "palettes", "convert", "cluster-worker", "cache"),
 )
 GRADIENT = 'Dawn {\ngradient:\n  title="Dawn" smooth=yes index=0 color=1968908 index=200 color=11193599\n}\n'
 GALLERY = "docs/gallery.md"
@@ -74,6 +74,9 @@ def small(arguments: list[str]) -> list[str]:
     command, *rest = arguments
     if command == "coursework":
         return [command, "16", "16", *(word for word in rest if not word.isdigit())]
+    if command == "lab":
+        tiny = ["--device", one_device(), "--size", "32x18", "--iterations", "20", "--repeat", "1"]
+        return arguments if not rest or "--example" in rest else [*arguments, *tiny]
     if command == "bench" and "--share" in rest:  # its pictures have one size
         rest = rest[: rest.index("--share")]
         arguments = [command, *rest]
@@ -154,7 +157,10 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
             (folder / word.partition("#")[0]).write_text(GRADIENT, encoding="utf-8")
         if word.endswith(".kfr") and not (folder / word).exists():
             (folder / word).write_text("Re: 0\nIm: 1\nZoom: 1E3\n", encoding="utf-8")
-        if word.endswith(".cl"):
+        if word.endswith("/") and arguments[0] == "lab":  # a folder of kernels
+            (folder / word).mkdir(exist_ok=True)
+            (folder / word / "mine.cl").write_text(run("bench", "--example", "naive").out, encoding="utf-8")
+        if word.endswith(".cl") and "-o" not in arguments:
             (folder / word).write_text(run("bench", "--example", "naive").out, encoding="utf-8")
     if arguments[0] == "explore" and find_spec("websockets") is not None:
         explored(folder, arguments[1:])
