@@ -19,9 +19,9 @@ from mandelcl.base.text import quoted
 from mandelcl.colour import colouring_text
 from mandelcl.colour.cycles import BENDS, UNITS, CycleMapping, Equalised, bent, linear
 from mandelcl.colour.effects import Effect, in_order
-from mandelcl.colour.equalising import knots_of, sampled_rows
+from mandelcl.colour.equalising import knots_of, knots_of_values, sampled_rows
 from mandelcl.colour.heights import require_height, span_of
-from mandelcl.colour.measures import require_measured, usual_of
+from mandelcl.colour.measures import Evenly, measures, require_measured, usual_of
 from mandelcl.colour.painting import paint
 from mandelcl.colour.palettes import PALETTES, Palette, find_palette
 from mandelcl.colour.quantising import Pixels
@@ -106,8 +106,8 @@ class Colouring:
             require_type(getattr(self, name), bool, name)
         if self.by is not None:
             require_measured(self.by)
-            if self.palette.discrete or self.equalise is not None:
-                raise InvalidInputError(f"colours by {self.by} need a smooth palette, and are not equalised")
+            if self.palette.discrete:
+                raise InvalidInputError(f"colours by {self.by} need a smooth palette")
         if self.height is not None:
             require_height(self.height)
             if self.effects or self.equalise is not None:
@@ -176,6 +176,8 @@ class Colouring:
             return self
         if self.height is not None:
             return replace(self, span=span_of(job, samples, self.height, self.bend))
+        if self.by is not None:
+            return replace(self, knots=knots_of_values(job, samples, measures(job, samples, self.by)))
         continuous = self.palette.smooth and SMOOTH.name in samples
         return replace(self, knots=knots_of(job, samples, continuous))
 
@@ -193,15 +195,26 @@ class Colouring:
         size = self.places
         transfer, length = self._transfer()
         if self.equalise is not None:
-            if not self.knots:
-                raise InvalidInputError(
-                    "an equalising colouring must be fitted to the picture; call fitted_to(field) first"
-                )
+            self._require_knots()
             knots = np.array(self.knots)
             return Equalised(size, knots, self.equalise, BENDS[transfer], length, self.offset)
         if transfer == "linear":
             return linear(size, length, self.offset, continuous)
         return bent(size, transfer, length, self.offset)
+
+    @property
+    def evenly(self) -> Evenly | None:
+        """The equalisation of the plane that advances the palette, or None if there is none."""
+        if self.equalise is None:
+            return None
+        self._require_knots()
+        return Evenly(self.knots, self.equalise)
+
+    def _require_knots(self) -> None:
+        if not self.knots:
+            raise InvalidInputError(
+                "an equalising colouring must be fitted to the picture; call fitted_to(field) first"
+            )
 
     def _transfer(self) -> tuple[str, float]:
         """Return the function that advances the palette, and the length of a cycle in its units."""

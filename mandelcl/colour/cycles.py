@@ -24,7 +24,7 @@ BEND_BITS = 0x41000000  # the bits of BEND as a float
 MOST_BITS = 0x4FFFFFFF  # the bits of the largest float below 2³³, above all counts
 # In units of a bend: a faster palette would only show noise.
 _LEAST_CYCLES = {"root4": 2.0**-20, "root2": 2.0**-13, "log": 2.0**-20}
-_BELOW_A_CYCLE = 1 - 2.0**-40
+BELOW_A_CYCLE = 1 - 2.0**-40
 _FRACTION_LIMIT = np.float32(1 << 30)  # above any fraction of an orbit
 _SMALL_DENOMINATOR = 1 << 16
 _FLOAT_ERROR = Fraction(1, 1 << 52)
@@ -123,7 +123,7 @@ class Equalised:
             value += smooth
             value -= 1
         phase = np.interp(value, self.knots, np.linspace(0, 1, len(self.knots)))
-        np.minimum(phase, _BELOW_A_CYCLE, out=phase)
+        np.minimum(phase, BELOW_A_CYCLE, out=phase)
         if self.strength < 1:
             bent = self.bend(np.maximum(value, 0) + BEND) - self.bend(np.maximum(self.knots[:1], 0) + BEND)
             phase = self.strength * phase + (1 - self.strength) * bent / self.length

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from mandelcl.base.view import View
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
-from mandelcl.core.planes import COUNTS, SMOOTH
+from mandelcl.core.planes import COUNTS, DISTANCE, SMOOTH
 
 KNOTS = 257
 STRIDE = 8
 _DECIMALS = 4
+_DECIMALS_OF_VALUES = 9  # shares lie between 0 and 1
 
 
 def sampled_view(view: View) -> View:
@@ -35,6 +36,13 @@ def sampled_rows(view: View, rows: Rows) -> Rows:
     return {name: values[top::STRIDE, left::STRIDE] for name, values in rows.items()}
 
 
+def in_pixels_of(view: View, rows: Rows) -> Rows:
+    """Return the planes of a view's `sampled_view` with distances in pixels of the view itself."""
+    if DISTANCE.name not in rows or sampled_view(view).lattice.matrix == view.lattice.matrix:
+        return rows
+    return {**rows, DISTANCE.name: rows[DISTANCE.name] * np.float32(STRIDE)}
+
+
 def first_of(view: View) -> tuple[int, int]:
     """Return the column and row of a view's first pixel among every eighth pixel of the lattice."""
     return view.lattice.column % STRIDE, view.lattice.row % STRIDE
@@ -51,6 +59,14 @@ def knots_of(job: Job, rows: Rows, continuous: bool) -> tuple[float, ...]:
     if not values.size:
         return tuple(float(knot) for knot in range(KNOTS))
     return tuple(float(value) for value in np.round(_quantiles(values), _DECIMALS))
+
+
+def knots_of_values(job: Job, rows: Rows, values: npt.NDArray[np.float64]) -> tuple[float, ...]:
+    """Return the quantiles 0, 1/256, 2/256 … of the values of pixels outside the set."""
+    outside = values[rows[COUNTS.name] != np.uint32(job.iterations)]
+    if not outside.size:
+        return tuple(float(knot) for knot in range(KNOTS))
+    return tuple(float(value) for value in np.round(_quantiles(outside), _DECIMALS_OF_VALUES))
 
 
 def _quantiles(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -52,7 +52,8 @@ def places_of(job: Job, rows: Rows, colouring: "Colouring") -> Places:
     max_iterations = job.iterations
     if colouring.by is not None:
         bend, length = colouring.bend, colouring.cycle_length
-        places = places_by(job, rows, colouring.by, bend, length, colouring.offset, colouring.places)
+        even = colouring.evenly
+        places = places_by(job, rows, colouring.by, bend, length, colouring.offset, colouring.places, even)
         np.copyto(places, colouring.places, where=rows[COUNTS.name] == np.uint32(max_iterations))
         return places
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None

@@ -59,14 +59,15 @@ def fitted(folder: Folder, colouring: Colouring) -> Colouring:
     """Return a colouring fitted to a film. All its keyframes have the same weight."""
     if colouring.fits:
         return colouring
-    planes = folder.plan.job.planes
+    planes, job = folder.plan.job.planes, folder.plan.job
     seen: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in planes}
     for number in range(folder.plan.keyframes):
         field = folder.field(number)
+        job = field.job  # whose pixels distances are in; keyframes have one size
         for name, values in sampled_rows(field.job.view, field.planes).items():
             seen[name].append(values.ravel())
     samples = {name: np.concatenate(parts)[np.newaxis] for name, parts in seen.items()}
-    return colouring.fitted(folder.plan.job, samples)
+    return colouring.fitted(job, samples)
 
 
 class Paints:

@@ -22,7 +22,7 @@ from mandelcl.base.errors import (
 from mandelcl.base.renamed import renamed_arguments
 from mandelcl.base.words import Words
 from mandelcl.colour.colour import Colouring
-from mandelcl.colour.equalising import sampled_view
+from mandelcl.colour.equalising import in_pixels_of, sampled_view
 from mandelcl.core import timeline
 from mandelcl.core.job import Job
 from mandelcl.core.report import Report
@@ -208,4 +208,4 @@ def _fitted(work: Work, colouring: Colouring, cancel: Token) -> Colouring:
     work.reset(replace(job.at(sampled_view(job.view)), algorithm="escape"))
     field, _ = computed(work, None, cancel, None)
     work.reset(job)
-    return colouring.fitted(field.job, field.planes)
+    return colouring.fitted(job, in_pixels_of(job.view, field.planes))

@@ -61,6 +61,31 @@ def test_planes_of_last_iterates_turn_by_their_value(name: str) -> None:
     assert pixels[0].tolist() == [table[place].tolist() for place in (0, 2048, 3072, 4096)]
 
 
+@pytest.mark.parametrize(("plane", "strength"), [("stripe-3", 1.0), ("distance", 0.5)])
+def test_a_cycle_is_spread_over_the_values_of_the_picture(plane: str, strength: float) -> None:
+    """Values crowd together; of a strength of 1, each eighth of a cycle colours as many pixels."""
+    chance = np.random.default_rng(3)
+    values = chance.random((64, 64)) ** 6 * 0.01 + 0.3
+    job = Job(View.centred(0, 0, 1, 64, 64), 100, planes=("counts", plane))
+    field = Field(job, {"counts": np.full((64, 64), 7, np.uint32), plane: values.astype(job_type(plane))})
+    colouring = Colouring(GREY, by=plane, equalise=strength).fitted_to(field)
+    assert Colouring.from_json(colouring.to_json()) == colouring
+    places = places_of(job, field.planes, colouring)
+    shares = np.histogram(places, 8, (0, colouring.places))[0] / places.size
+    plain = places_of(job, field.planes, Colouring(GREY, by=plane))
+    before = np.histogram(plain, 8, (0, colouring.places))[0] / places.size
+    assert shares.max() < 0.75 * before.max()
+    if strength == 1:
+        assert shares.min() > 0.05
+        assert shares.max() < 0.25
+    with pytest.raises(InvalidInputError, match="must be fitted to the picture"):
+        places_of(job, field.planes, Colouring(GREY, by=plane, equalise=strength))
+
+
+def job_type(plane: str) -> str:
+    return "<c8" if plane == "distance" else "<f4"
+
+
 def test_it_is_kept_and_asks_for_its_plane_alone() -> None:
     colouring = Colouring(find_palette("ice"), by="triangle", transfer="root2")
     assert Colouring.from_json(colouring.to_json()) == colouring
@@ -74,7 +99,6 @@ def test_it_is_kept_and_asks_for_its_plane_alone() -> None:
     ("settings", "what"),
     [
         ({"by": "last"}, "'last' cannot advance a palette; use one of distance, stripe-1"),
-        ({"by": "distance", "equalise": 1}, "are not equalised"),
         ({"by": "distance", "palette": find_palette("coursework")}, "need a smooth palette"),
     ],
 )
