@@ -178,7 +178,9 @@ def _cluster(folder: str) -> _Cluster:
     import dask
 
     routes: dict[str, list[str]] = {f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")}
-    dask.config.set({**routes, "temporary-directory": folder})
+    # In the same process other cases leave too few files for a monitor, which would say so with a traceback.
+    unwatched = {"distributed.admin.system-monitor.interval": "1d"}
+    dask.config.set({**routes, **unwatched, "temporary-directory": folder})
     return _Cluster()
 
 

@@ -17,6 +17,7 @@ from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.colour.colour import Colouring
 from mandelcl.core.job import Job
 from mandelcl.files import loading
+from mandelcl.numbers import require_known
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import as_json, changed, changed_text, damaged
@@ -43,7 +44,7 @@ def texts(ground: Ground) -> None:
     path = ground.here / name
     path.write_bytes(data)
     for read, key, parse in (
-        (loading.read_job, "mandelcl", Job.from_json),
+        (loading.read_job, "mandelcl", _job),
         (_colouring, "mandelcl-colouring", Colouring.from_json),
     ):
         found, refused = _read(read, path)
@@ -68,6 +69,12 @@ def _read(read: Any, path: Path) -> tuple[Any, str]:
         line = str(error)
         require_line(f"mandelcl: {line}")
         return None, line
+
+
+def _job(text: str) -> Job:
+    job = Job.from_json(text)
+    require_known(job.number)
+    return job
 
 
 def require_promised(found: Any, refused: str, text: str | None, parse: Any) -> None:

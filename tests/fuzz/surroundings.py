@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import mandelcl.cli  # noqa: F401 - before a case leaves too few open files for it
 from tests.fuzz import samples
 from tests.fuzz.commands import samples_into
 from tests.fuzz.devices import device
