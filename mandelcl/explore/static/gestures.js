@@ -5,8 +5,10 @@ const RUNG_PINCH = 9; // the same if a touch pad reports a pinch as a wheel
 const LINE_PIXELS = 20;
 const DRAG_PIXELS = 4; // less is a click
 const TURN_DEGREES = 6; // smaller twists are ignored
+const FLING_MS = 80; // the last part of a drag, which gives its speed
+const FLING_SPEED = 0.2; // pixels of the screen per millisecond; a slower drag ends where it is
 
-/** Let gestures on an element drive `to`: {pan, zoom, pinch, turn, box, boxing, point, leave, begin, end, click}.
+/** Let gestures on an element drive `to`: {pan, zoom, pinch, turn, box, boxing, point, leave, begin, end, click, hold, fling}.
  *
  * Positions are in pixels from the corner of the canvas. Returns a function that stops this.
  */
@@ -24,10 +26,11 @@ export function listen(el, to) {
     if (event.button > 0 && event.button !== 1) return;
     el.setPointerCapture(event.pointerId);
     el.focus({ preventScroll: true });
+    to.hold?.();
     pointers.set(event.pointerId, at(event));
     if (pointers.size === 1) {
       const kind = event.shiftKey || to.boxes() ? "box" : event.altKey ? "turn" : "pan";
-      drag = { kind, from: at(event), last: at(event), moved: false };
+      drag = { kind, from: at(event), last: at(event), moved: false, track: [] };
     } else if (pointers.size === 2) {
       drag = null;
       pinch = measured([...pointers.values()]);
@@ -53,6 +56,8 @@ export function listen(el, to) {
     if (!drag.moved && far < DRAG_PIXELS * devicePixelRatio) return;
     if (!drag.moved) to.begin(drag.kind);
     drag.moved = true;
+    const now = performance.now();
+    drag.track = [...drag.track.filter((each) => now - each.now < FLING_MS), { now, place }];
     if (drag.kind === "pan") to.pan(place[0] - drag.last[0], place[1] - drag.last[1]);
     else if (drag.kind === "box") to.boxing(drag.from, place);
     else to.turn(drag.from, drag.last, place);
@@ -66,9 +71,18 @@ export function listen(el, to) {
       to.end("pinch");
     } else if (drag && drag.moved) {
       if (drag.kind === "box") to.box(drag.from, drag.last);
+      if (drag.kind === "pan") flung(drag);
       to.end(drag.kind);
     } else if (drag && event.type === "pointerup") to.click(drag.from, event);
     drag = null;
+  };
+
+  /** A drag that ends in motion goes on: tell its speed in pixels per millisecond. */
+  const flung = ({ track }) => {
+    const now = performance.now(), first = track[0];
+    if (!first || now === first.now) return;
+    const speed = [0, 1].map((k) => (track.at(-1).place[k] - first.place[k]) / (now - first.now));
+    if (now - track.at(-1).now < FLING_MS && Math.hypot(...speed) > FLING_SPEED * devicePixelRatio) to.fling?.(...speed);
   };
 
   const turned = (event) => {

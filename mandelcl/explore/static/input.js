@@ -62,6 +62,8 @@ function watch(pane, explorer) {
       explorer.leave(kind === "box" ? "" : `${kind} ${performance.now()}`);
     },
     pan: (columns, rows) => moves.drag(explorer, columns, rows),
+    hold: () => moves.hold(explorer),
+    fling: (across, down) => moves.fling(explorer, across, down),
     zoom: (at, rungs, kind) => moves.zoom(explorer, at, rungs, kind),
     pinch: (from, to, scale, degrees) => explorer.glide(start.pinched(from, to, scale, degrees)),
     turn: (from, last, now) => explorer.glide(start.turned(Math.round(angle(from, explorer) - angle(now, explorer)))),

@@ -62,7 +62,7 @@ export function julia(explorer, shell) {
   }
   explorer.on("point", soon);
   explorer.on("recoloured", (ready) => pane?.recolour(ready));
-  return { name: "julia", title: "Julia set and orbit of the point under the pointer", icon: "julia", key: "j", act: toggle };
+  return { name: "julia", title: "Julia set and orbit of the point under the pointer", icon: "julia", label: "Julia set", key: "j", act: toggle };
 }
 
 function pairs(text) {

@@ -5,5 +5,5 @@ import { KEYS } from "./input.js";
 
 export function keys() {
   const lines = KEYS.flatMap(([key, what]) => [element("dt", {}, key), element("dd", {}, what)]);
-  return { name: "keys", title: "Gestures and keys", icon: "keys", key: "?", el: element("dl", { class: "keys" }, lines) };
+  return { name: "keys", title: "Gestures and keys", icon: "keys", label: "Keys", key: "?", el: element("dl", { class: "keys" }, lines) };
 }

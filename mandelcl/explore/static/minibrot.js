@@ -14,7 +14,7 @@ export function minibrot(explorer) {
     explorer.armed = null;
     if (explorer.search) stop(explorer);
   });
-  return { name: "minibrot", title: "To the minibrot in a box", icon: "minibrot", key: "m", act };
+  return { name: "minibrot", title: "To the minibrot in a box", icon: "minibrot", label: "Minibrot", key: "m", act };
 }
 
 function stop(explorer) {

@@ -4,6 +4,7 @@ import { Place } from "./place.js";
 import { transferOf } from "./cycles.js";
 
 const FIRST_CAP = 1000;
+const FLING_MS = 325; // time constant of a drag that runs out
 const FEW_PIXELS = 8; // sides of a box: a smaller one is accidental
 
 /** Zoom by rungs about a point of the canvas. */
@@ -27,6 +28,22 @@ export function drag(explorer, columns, rows) {
   const far = [columns + rest[0], rows + rest[1]], whole = far.map(Math.round);
   explorer.dragged = far.map((value, k) => value - whole[k]);
   explorer.glide(explorer.state.sight.panned(-whole[0], -whole[1]));
+}
+
+/** Let a drag run out from a speed in pixels per millisecond. The pixels at its end are requested at once. */
+export function fling(explorer, across, down) {
+  if (explorer.panes.some(({ calm }) => calm)) return;
+  const steps = [-across, -down].map((speed) => Math.round(speed * FLING_MS));
+  explorer.show({ sight: explorer.state.sight.panned(...steps) }, "", { x: -steps[0], y: -steps[1], time: FLING_MS });
+}
+
+/** Stop a picture that runs out, where it is. */
+export function hold(explorer) {
+  const { ease } = explorer.panes[0];
+  const steps = [Math.round(ease.x), Math.round(ease.y)];
+  if (ease.log !== 0 || (steps[0] === 0 && steps[1] === 0)) return;
+  for (const pane of explorer.panes) Object.assign(pane.ease, { x: 0, y: 0 });
+  explorer.glide(explorer.state.sight.panned(...steps));
 }
 
 /** Zoom into a box of the canvas. */

@@ -48,13 +48,14 @@ export class Pane {
     }
   }
 
-  /** Show a view, {place, origin, size}; `from` eases there: {factor, pivot, x, y} in pixels. */
+  /** Show a view, {place, origin, size}; `from` eases there: {factor, pivot, x, y} in pixels, with a time constant `time`. */
   aim(target, from = null) {
     this.target = target;
     if (from && !this.calm) {
       if (from.factor) Object.assign(this.ease, { log: this.ease.log + Math.log(from.factor), pivot: from.pivot });
       this.ease.x += from.x ?? 0;
       this.ease.y += from.y ?? 0;
+      this.easing = from.time ?? EASE_MS;
     }
     this.move();
   }
@@ -150,7 +151,7 @@ export class Pane {
   /** The current position of the animation towards the target. */
   eased(now) {
     const { ease } = this;
-    const kept = this.calm ? 0 : Math.exp(-Math.min(now - (this.before ?? now), 100) / EASE_MS);
+    const kept = this.calm ? 0 : Math.exp(-Math.min(now - (this.before ?? now), 100) / (this.easing ?? EASE_MS));
     this.before = now;
     for (const name of ["log", "x", "y"]) ease[name] *= kept;
     const still = Math.abs(ease.log) < 1e-3 && Math.abs(ease.x) + Math.abs(ease.y) < 0.4;

@@ -32,7 +32,8 @@ export class Shell {
     if (!section) return;
     const act = section.act ?? (() => this.toggle(section.name));
     const name = section.key ? `${section.title} (${section.key})` : section.title;
-    section.button = button(section.icon ? icon(section.icon) : "", name, act, { "data-tool": section.name, "aria-pressed": section.act ? null : "false" });
+    const label = element("span", { class: "label", "aria-hidden": "true" }, section.label ?? section.title.replace(/ \(.*/, ""));
+    section.button = button(section.icon ? [icon(section.icon), label] : "", name, act, { "data-tool": section.name, "aria-pressed": section.act ? null : "false" });
     if (section.icon) this.bar.append(section.button);
     this.sections.set(section.name, section);
   }

@@ -52,7 +52,7 @@ export function view(explorer, shell) {
     row("Iteration limit", iterations, element("label", { class: "inline" }, auto, "automatic")), row("Formula", formula), parameters, row("Number", number),
   );
   shell.el.append(numbers);
-  return { name: "view", title: "What is shown", icon: "view", key: "v", el };
+  return { name: "view", title: "What is shown", icon: "view", label: "View", key: "v", el };
 }
 
 /** Perform a user's request, and show why it failed if it is invalid. */

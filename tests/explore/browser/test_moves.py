@@ -6,7 +6,7 @@ from dataclasses import replace
 from mandelcl.base.exact import exact
 from mandelcl.core.job import Job
 from mandelcl.rendering.session import Session
-from tests.explore.browser.explorer import SIZE, Explorer, in_modules
+from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, in_modules
 
 _HOME = "re=-0.75&im=0&zoom=1.6&n=1000&limit=auto&palette=classic"
 _MIDDLE = (SIZE[0] / 2, SIZE[1] / 2)
@@ -234,3 +234,41 @@ def test_the_automatic_limit_at_rest_is_that_of_render(wanderer: Explorer) -> No
     with Session() as session:
         wanted = session.limited(replace(job, iterations=1000, auto_iterations=True)).iterations
     assert wanderer.run("(explorer) => explorer.state.job.iterations") == job.iterations == wanted
+
+
+def test_drag_that_ends_in_motion_runs_out_and_is_held(wanderer: Explorer) -> None:
+    page, origin = wanderer.page, "(explorer) => explorer.state.sight.origin"
+    script = """async (explorer, hold) => {
+        const { fling, hold: stop } = await import('/moves.js');
+        fling(explorer, -0.4, 0);
+        const end = [...explorer.state.sight.origin];
+        if (hold) {
+            const { ease } = explorer.panes[0];
+            while (Math.abs(ease.x) > 100) await new Promise(requestAnimationFrame);
+            stop(explorer);
+        }
+        return [end, explorer.state.sight.origin];
+    }"""
+    (end, held) = wanderer.run(script, True)
+    assert end == [130, 0]
+    assert 20 < held[0] <= 130
+    wanderer.rests()
+    wanderer.go_home()
+    assert wanderer.run(script, False)[1] == [130, 0]
+    wanderer.rests()
+    assert page.evaluate("() => document.querySelector('.resting').hidden") is False
+    assert wanderer.run(origin) == [0, 0]  # the view at the end has an anchor of its own
+
+
+def test_dark_view_offers_a_higher_limit_and_the_way_back(wanderer: Explorer) -> None:
+    wanderer.run("(explorer) => explorer.follow('#re=-0.1&im=0&zoom=100&n=500')")
+    wanderer.rests()
+    page = wanderer.page
+    page.locator(".notice", has_text="limit of 500 iterations").wait_for(timeout=PATIENCE_MS)
+    page.click("[data-raise]")
+    wanderer.rests()
+    assert wanderer.run("(explorer) => explorer.state.job.iterations") == 4000
+    page.locator(".notice button", has_text="Back").click()
+    page.locator(".notice button", has_text="Back").click()
+    wanderer.rests()
+    assert not page.locator(".notice").is_visible()
