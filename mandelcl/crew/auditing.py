@@ -16,7 +16,7 @@ from mandelcl.core.totals import Totals
 
 
 class Repeats:
-    """Which blocks are repeated on another worker: of each worker's, one of every `one_in`, at a random place.
+    """Which blocks are repeated on another worker: for each worker, one of every `one_in`, chosen at random.
 
     A worker whose results are always wrong so gives half as many blocks, on average, before it is found out.
     """
@@ -72,7 +72,7 @@ class Audits:
         return suspects
 
     def take(self, name: str, has: Callable[[Block], bool]) -> Block | None:
-        """Return a block for a worker to compute again, except those that it `has` in hand; None if there is none."""
+        """Return a block for a worker to compute again, except those that it `has` already; None if there is none."""
         for output_plan in self._open:
             if not has(output_plan.block):
                 self._open.remove(output_plan)
@@ -89,7 +89,7 @@ class Audits:
         return self._assigned.get(name, {}).pop(block, None)
 
     def reopen(self, output_plan: AcceptedBlock) -> None:
-        """Have a block computed again by somebody else."""
+        """Have a block computed again by another worker."""
         self._open.append(output_plan)
 
     def leave(self, name: str) -> None:

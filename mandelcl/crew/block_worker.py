@@ -33,7 +33,7 @@ from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 class _PendingBlocks:
     """What the parent wants: assignments, and the blocks of the newest, urgent ones first (a `BlockSource`).
 
-    `buffer_of` says which of the parent's buffers the results of a block are to go to, where there is one for it, and
+    `buffer_of` returns the parent's buffer for the results of a block, if there is one, and
     `pixels_of` which pixels a block is that is a part of a list: all blocks of an assignment are, or none.
     """
 

@@ -37,7 +37,7 @@ class Crew:
 
     The choices are for one job, resolved alike. Of the settings, budget, shortcuts, self-test and the size of blocks
     are used. `start_worker` starts workers, by default in processes on this machine; a `pool` of its own may know
-    others. With `repeats` one row in so many of each worker's is computed by another as well, and where a worker's
+    others. With `repeats`, one of this many rows of each worker is computed by another, too, and where a worker's
     results are wrong, all that it has delivered is computed again.
     Each fault is a line for `on_message`. A crew is used by one thread, for one job after another, until it is closed.
     Raises DeviceError if no device is left.
@@ -60,7 +60,7 @@ class Crew:
             choices, self._settings, policy or RestartPolicy(), self._on_message, start_worker
         )
         self._share: BlockDispatcher | None = None
-        self._pixels: PixelList | None = None  # of which the blocks under way are parts
+        self._pixels: PixelList | None = None  # the blocks in flight are parts of it
         self._cancel: Token = NEVER
         self._chance = random.Random(0)
         self._repeats = repeats_of(repeats, self._chance)
@@ -93,7 +93,7 @@ class Crew:
         self._await_one()
 
     def _begin(self, job: Job, warnings: tuple[str, ...]) -> None:
-        """Take on a job, and tell the workers."""
+        """Take on a job, and send it to the workers."""
         self.started = time.perf_counter()
         self.job, self.warnings = job, warnings
         self.log = LaunchLog()
@@ -256,7 +256,7 @@ class Crew:
         try:
             return self._hear(slot, parse(message.head or {}), message.payload)
         except WireError as error:
-            self._fault(slot, f"sent nonsense: {error}")
+            self._fault(slot, f"sent an invalid message: {error}")
             return None
 
     def _hear(self, slot: WorkerSlot, message: Ready | Done, payload: bytearray | memoryview) -> Finished | None:

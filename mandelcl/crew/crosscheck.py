@@ -76,7 +76,7 @@ class CrossChecks:
         return True
 
     def take(self, name: str, has: Callable[[Block], bool]) -> Block | None:
-        """Return pixels for a device to compute, except those that it `has` in hand; None if there are none."""
+        """Return pixels for a device to compute, except those that it `has` already; None if there are none."""
         for check in self._open:
             if check.owner != name and not has(check.run):
                 self._open.remove(check)
@@ -139,7 +139,7 @@ class CrossChecks:
         self._open += [check for check in self._assigned.pop(name, {}).values() if not check.resolved]
 
     def stuck(self, check: CrossCheck, able: Callable[[Block], bool]) -> bool:
-        """Whether nobody is at a check, nor `able` to be."""
+        """Whether no worker is busy with a check, or `able` to be."""
         return check in self._open and not able(check.run)
 
     def _waiting(self) -> list[CrossCheck]:
@@ -147,7 +147,7 @@ class CrossChecks:
         return self._open + assigned
 
     def _out(self, run: Block) -> bool:
-        """Whether the same pixels are to be computed already: answers are told apart by them."""
+        """Whether the same pixels are to be computed already. Answers are distinguished by their pixels."""
         return any(check.run == run for check in self._open) or any(run in own for own in self._assigned.values())
 
     def _forget(self, check: CrossCheck) -> None:

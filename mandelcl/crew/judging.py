@@ -71,7 +71,7 @@ class Judge:
         return self.accept(outcome.check.owner, share, outcome.check.computed) if outcome.accepted else None
 
     def _disproved(self, slot: WorkerSlot, results: Words, sample: checking.PixelSample) -> bool | None:
-        """Return whether results are wrong, which is their worker's fault; None where the host cannot tell."""
+        """Return whether results are wrong, which is their worker's fault; None if the host cannot decide."""
         why = checking.implausible(results, self._job)
         if why:
             self._fault(slot, why, True)
@@ -139,7 +139,7 @@ class Judge:
 
 
 def repeats_of(one_row_in: int, chance: random.Random) -> Repeats | None:
-    """Return which blocks are repeated in part, so that it comes to one row in so many; None for 0."""
+    """Return which blocks are repeated in part, so that one of this many rows is repeated; None for 0."""
     return Repeats(max(1, one_row_in // _REPEATED_PART), chance) if one_row_in else None
 
 

@@ -1,4 +1,4 @@
-"""The messages between a crew and its workers; nothing that a worker says is believed unchecked.
+"""The messages between a crew and its workers; everything that a worker sends is checked.
 
 To a worker: `start`, with its device and first job; `job`, with another job, or none to drop its blocks; and `block`.
 A block may be a part of a `PixelList`: then the message has the list's block, too, and the bytes behind it are indices.
@@ -36,7 +36,7 @@ class Ready:
 class Done:
     """A worker has computed a block, `filled` pixels of it by filling.
 
-    Since its last block it has made launches of so many seconds, and copied for `copy_s`.
+    Since its last block, its launches took this many seconds, and its copies `copy_s`.
     """
 
     assignment: int
@@ -83,7 +83,7 @@ def indices_of(block: Block, pixels: PixelList | None) -> bytes:
 
 
 def listed_in(head: Mapping[str, Any], indices: bytes | bytearray | memoryview) -> PixelList | None:
-    """Return the pixels of which a worker was given a message; None for those of a rectangle."""
+    """Return the listed pixels in a message to a worker; None for a rectangle."""
     if head.get("listed") is None:
         return None
     return PixelList(Block(*head["listed"]), np.frombuffer(indices, "<u4").astype(np.uint32, copy=False))

@@ -37,7 +37,7 @@ class _Member:
 class BlockDispatcher:
     """The blocks of a picture, handed out to workers.
 
-    They are cut from `bands`, of `pixels` in all; `room(wait)` says whether there is memory for another band. A block
+    They are cut from `bands`, of `pixels` in all; `room(wait)` is whether there is memory for another band. A block
     is a quarter, or less for a slow worker, of a worker's share by speed of what is left, so that the last blocks end
     together. Blocks are cut for each worker: the small ones of a slow worker would not keep a fast one busy. When
     nothing is left, or there is no room for more, blocks that other workers have not finished are handed out a second
@@ -69,12 +69,12 @@ class BlockDispatcher:
         self._members[name] = _Member(rate, max(1, min(least, most)), most)
 
     def pace(self, name: str, least: int, most: int) -> None:
-        """Have a worker's next blocks have at least and at most so many pixels."""
+        """Set the least and the largest number of pixels of a worker's next blocks."""
         if name in self._members:
             self._members[name].least, self._members[name].most = max(1, min(least, most)), most
 
     def leave(self, name: str) -> list[Block]:
-        """Take a worker's blocks back, and return those that nobody else has."""
+        """Take a worker's blocks back, and return those that no other worker has."""
         member = self._members.pop(name, None)
         lost = [block for block in self._waiting if member and member.has(block) and not self._owners(block)]
         for block in lost:

@@ -1,4 +1,4 @@
-"""A device that reports what it is doing, so that the worker's parent can tell a long build or launch from a hang."""
+"""A device that reports what it is doing, so that its parent can distinguish a long build or launch from a hang."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _ENDED = 0  # the status of an event that has ended; below that are errors
 
 
 class WatchedDevice(Device):
-    """A device that tells a channel when it builds, and notes when a launch or a copy has ended.
+    """A device that reports to a channel when it builds, and notes when a launch or a copy has ended.
 
     Some drivers compile a kernel at its first launch, and again for another shape of work-group, so such a launch
     counts as building until it has ended. `between` is what the worker reports when it is not building. What is waited

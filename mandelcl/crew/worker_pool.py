@@ -124,11 +124,11 @@ class WorkerPool:
         return self._assignment, pixels
 
     def block_limit(self, job: Job, band_pixels: int) -> int:  # noqa: ARG002 - of a few devices none takes all memory
-        """Return how many pixels a block of a job may have, whose bands have so many."""
+        """Return how many pixels a block of a job may have, given those of its bands."""
         return band_pixels
 
     def overdue(self, busy: Callable[[WorkerSlot], bool]) -> list[tuple[WorkerSlot, str]]:
-        """Return the slots whose worker takes too long, and why; `busy` says which have blocks to compute."""
+        """Return the slots whose worker takes too long, and why. `busy` are those with blocks to compute."""
         reasons = [(slot, slot.overdue(busy(slot))) for slot in self]
         return [(slot, why) for slot, why in reasons if why is not None]
 
@@ -143,7 +143,7 @@ class WorkerPool:
         return None if sender is None else (sender, message)  # None: from a worker that has been ended
 
     def fault(self, slot: WorkerSlot, why: str, wrong: bool = False) -> None:  # noqa: ARG002 - who is here may try again
-        """End a worker and start another, unless that has failed too often; `wrong` says that its results were.
+        """End a worker and start another, unless that has failed too often; `wrong` is whether its results were wrong.
 
         Raises DeviceError if no device is left.
         """
@@ -154,7 +154,7 @@ class WorkerPool:
             raise DeviceError(f"no device is left: {line}")
 
     def _note(self, line: str) -> None:
-        """Keep a fault, and show it; what a worker says is in it, and may be long."""
+        """Keep a fault, and show it. It contains a worker's text, which may be long."""
         line = printable(line, LONGEST_LINE)
         self.faults.append(line)
         self._on_message(line)

@@ -1,4 +1,4 @@
-"""A device's place in a crew: its worker, the worker's speed, and the faults so far."""
+"""A device of a crew: its worker, the worker's speed, and the faults so far."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -116,9 +116,9 @@ class WorkerSlot(SupervisedWorker):
         return worker
 
     def assign(self, number: int, job: Job, band_pixels: int) -> None:
-        """Have the worker drop its blocks and get ready for a job, in bands of at most so many pixels.
+        """Have the worker drop its blocks and get ready for a job, in bands of at most this many pixels.
 
-        It is told once it is ready for the previous assignment, so that unread messages never fill the pipe.
+        The message is sent once it is ready for the previous assignment, so that unread messages never fill the pipe.
         """
         self._newest, self._band_pixels = number, band_pixels
         self.job = job

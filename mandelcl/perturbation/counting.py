@@ -176,5 +176,5 @@ def _answered(answer: Mapping[str, Any], iterations: int) -> Outcome | None:
     except (KeyError, TypeError, ValueError, IndexError):
         known = False
     if not known:
-        raise DeviceError("the process sent nonsense")
+        raise DeviceError("the process sent an invalid message")
     return Outcome(count, place)

@@ -97,7 +97,7 @@ def _unpacked(answer: Mapping[str, Any], payload: bytearray | memoryview) -> tup
             end += size
         orbit, table = pickle.loads(parts[0], buffers=parts[1:])
     except (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError, pickle.PickleError) as error:
-        raise DeviceError("the process sent nonsense") from error
+        raise DeviceError("the process sent an invalid message") from error
     return orbit, table
 
 

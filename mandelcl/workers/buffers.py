@@ -102,7 +102,7 @@ def _unnamed() -> int | None:
 
 
 def _named(size: int, tag: str) -> mmap.mmap:
-    """Return memory that Windows knows by a tag, which nobody guesses, for as long as a process has it."""
+    """Return memory that Windows knows by an unguessable tag for as long as a process has it open."""
     new: Any = mmap.mmap  # elsewhere it takes no tag
     memory: mmap.mmap = new(-1, size, tagname=tag)
     return memory

@@ -50,7 +50,7 @@ class Dialogue:
         self._supervised.end()
 
     def allow(self, seconds: float, fault: DeviceError) -> None:
-        """Raise `fault` where answers take longer than so many seconds from here.
+        """Raise `fault` if answers take longer than this many seconds from now.
 
         Seconds for which other processes keep the worker from running do not count.
         """
@@ -75,7 +75,7 @@ class Dialogue:
         answer = message.head.get("answer")
         if message.head.get("say") == "answer" and isinstance(answer, dict):
             return answer, message.payload
-        raise DeviceError(loss or "the process sent nonsense")
+        raise DeviceError(loss or "the process sent an invalid message")
 
     def leave(self) -> None:
         """Return when the process has ended by itself; raises DeviceError if it ended with an error."""

@@ -68,17 +68,17 @@ class Worker(Protocol):
 
     @property
     def heard(self) -> float:
-        """When it last said anything."""
+        """The time of its last message."""
 
     @property
     def activity(self) -> Activity:
-        """What it last said that it was doing."""
+        """The activity in its last message."""
 
     def time_since(self, moment: float) -> float:
         """Return how many seconds ago that was, without those for which others kept the worker from running."""
 
     def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:
-        """Send a message; with `with_buffer`, say in which `buffer` the reply is to be left, where one is free."""
+        """Send a message. With `with_buffer`, it names a free `buffer` for the reply, if there is one."""
 
     def reclaim(self) -> None:
         """Take all buffers back: no reply is under way any more."""
@@ -178,7 +178,7 @@ class WorkerProcess:
 
     @property
     def activity(self) -> Activity:
-        """What it last said that it was doing."""
+        """The activity in its last message."""
         latest, heard = self._activity, self.heard
         return Activity(latest.doing, max(0.0, latest.seconds - self._delay.between(heard - latest.seconds, heard)))
 
@@ -198,7 +198,7 @@ class WorkerProcess:
         return self._process.poll() == 0
 
     def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:
-        """Send a message; with `with_buffer`, say in which `buffer` the reply is to be left, where one is free."""
+        """Send a message. With `with_buffer`, it names a free `buffer` for the reply, if there is one."""
         if with_buffer:
             with self._lending:
                 buffer = self._free.pop() if self._free else None
@@ -220,7 +220,7 @@ class WorkerProcess:
             self._acquired.clear()
 
     def wait(self, seconds: float) -> bool:
-        """Return whether its process ends within so many seconds."""
+        """Return whether its process ends within this many seconds."""
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -265,7 +265,7 @@ class WorkerProcess:
                 while (message := wire.receive(pipe, self._reply_bytes)) is not None:
                     self._hear(*message)
         except Exception as error:
-            head = {"say": "failed", "why": f"sent nonsense: {error}"}
+            head = {"say": "failed", "why": f"sent an invalid message: {error}"}
             self.kill()
         self.wait(1)
         self._messages.put(WorkerMessage(self, head, bytearray()))

@@ -1,4 +1,4 @@
-"""A worker slot: one worker at a time, watched by its heartbeat and started again as a restart policy says."""
+"""A worker slot: one worker at a time, watched by its heartbeat and restarted by a restart policy."""
 
 import math
 import threading
@@ -13,7 +13,7 @@ from mandelcl.workers.process import Worker
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """The timeouts of a worker, and how often another takes the place of one that was lost.
+    """The timeouts of a worker, and how often a lost worker is replaced.
 
     A worker may take `start` seconds to start or to build, and `launch` seconds for a launch. It may be silent for as
     long. Seconds for which other processes kept it from running do not count. The slot is given up after
@@ -31,7 +31,7 @@ class RestartPolicy:
 
 
 class SupervisedWorker:
-    """A place for one worker at a time: `worker`, or None while there is none.
+    """A slot for one worker at a time: `worker`, or None while there is none.
 
     `start_worker` starts one and sends its first messages; it raises DeviceError if that fails. Workers that are lost
     are ended before another is started, or in a thread with `background`.
@@ -76,7 +76,7 @@ class SupervisedWorker:
     def overdue(self, busy: bool = True, launch: float = 0.0) -> str | None:
         """Return which timeout the worker has exceeded, in a phrase; None if it has not, or there is no worker.
 
-        Of a worker that is not `busy`, nothing but its silence counts. A launch may take `launch` seconds, where that
+        For a worker that is not `busy`, only silence counts. A launch may take `launch` seconds, where that
         is more than the policy's. To be called more often than twice within the timeout of a launch: where it is not,
         this process itself stood still, as while it was suspended, and could not hear anything.
         """
@@ -97,7 +97,7 @@ class SupervisedWorker:
             return None
         if starts:
             return f"not ready after {most:g} s"
-        return f"idle for {most:g} s with work in hand" if idle else f"in one launch for {most:g} s"
+        return f"idle for {most:g} s with blocks to compute" if idle else f"in one launch for {most:g} s"
 
     def succeeded(self) -> None:
         """Note that the worker works: faults before are in no row with those to come."""

@@ -1,7 +1,7 @@
 """The timeline of a worker process on that of its parent.
 
 The parent's order `trace` has a worker record; the worker answers with messages `trace`, ahead of any other message, so
-that what it has done is recorded once the parent hears of it. Each says when the worker was told and when it speaks, by
+that its activities are recorded when the parent receives them. Each has the times of the order and of the message, by
 its own clock, which bounds how far that is from the parent's: on the systems that we know, they are the same.
 """
 
@@ -49,7 +49,7 @@ class WorkerTimeline:
         self._offset = ClockOffset(0)
 
     def hear(self, head: Mapping[str, Any]) -> None:
-        """Record what a message says; raises WireError if it makes no sense."""
+        """Record the spans in a message. Raises WireError if it is invalid."""
         received, sent = _time(head.get("told")), _time(head.get("said"))
         self._offset.bound(self._ordered - received, timeline.clock() - sent)
         tracks = {_time(number): _text(name) for number, name in _rows(head.get("tracks"), 2)}

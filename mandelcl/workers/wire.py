@@ -17,7 +17,7 @@ class WireError(MandelclError):
 
 
 def send(pipe: BinaryIO, head: Mapping[str, Any], payload: Any = b"") -> None:
-    """Write a message; `payload` is anything with the buffer interface. Raises OSError where nobody reads."""
+    """Write a message; `payload` is anything with the buffer interface. Raises OSError if the other end is closed."""
     text = json.dumps(head).encode()
     data = memoryview(payload).cast("B")
     _write(pipe, memoryview(_LENGTHS.pack(len(text), len(data)) + text))
@@ -26,7 +26,7 @@ def send(pipe: BinaryIO, head: Mapping[str, Any], payload: Any = b"") -> None:
 
 
 def receive(pipe: BinaryIO, most_payload: int) -> tuple[dict[str, Any], bytearray] | None:
-    """Return the next message, with at most so many bytes behind it; None at the end of the pipe.
+    """Return the next message, with at most this many bytes after it; None at the end of the pipe.
 
     Raises WireError for anything else.
     """
@@ -60,7 +60,7 @@ def _write(pipe: BinaryIO, data: memoryview) -> None:
 
 
 def _read(pipe: BinaryIO, size: int) -> bytearray | None:
-    """Return exactly so many bytes; None where the pipe ends before. Memory is taken for twice what has come."""
+    """Return exactly this many bytes; None if the pipe ends before. At most twice the received bytes are allocated."""
     data = bytearray(min(size, _PIECE))
     done = 0
     while True:

@@ -1,7 +1,7 @@
 """What device tests run on: every device found, every number, every rounding."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -41,13 +41,18 @@ class Target:
     rounding: str
 
     def job(self, view: Any, iterations: int, **settings: Any) -> Job:
-        """Return a job in this arithmetic."""
-        return Job(view, iterations, number=self.number.name, rounding=self.rounding, **settings)
+        """Return a job in this arithmetic, by default with the direct method."""
+        return Job(view, iterations, number=self.number.name, rounding=self.rounding, **{"method": "direct"} | settings)
 
     @property
     def flushes(self) -> bool:
         """Whether the self-test found that denormals are lost here."""
         return not selftest.result(self.device, self.number, self.rounding).denormals
+
+
+def direct(job: Job) -> Job:
+    """Return a job with the direct method, if it leaves its method open: programs take resolved jobs alone."""
+    return replace(job, method="direct") if job.method == "auto" else job
 
 
 def oracle_follows(number: NumberFormat) -> bool:
@@ -143,7 +148,7 @@ def planes(
 ) -> tuple[Words, int]:
     """Return the raw results (words, height, width) of a job in blocks of a shape, and the number of launches."""
     limit = selftest.result(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
-    program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
+    program, log, view = Program(device, direct(job), variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
     blocks = tiled([whole_of(view)], *(block or (view.width, view.height)))
     for done, words in escape.run(program, blocks, pace, log):
@@ -170,7 +175,7 @@ def traced(
     With `clear` the memory that the results are made in holds no count beforehand, so none can be right by chance.
     """
     limit = selftest.result(device, by_name(job.number), job.rounding, formula=job.formula).loop_limit
-    program, log, view = Program(device, job, variant, Execution(loop_limit=limit)), LaunchLog(), job.view
+    program, log, view = Program(device, direct(job), variant, Execution(loop_limit=limit)), LaunchLog(), job.view
     width, height = block or (view.width, view.height)
     results = np.full((job.words, view.height, view.width), 0xDEADBEEF, np.uint32)
     tracer = border.Tracer(program, program.allocate(width * height, 1), pace, log, plan)

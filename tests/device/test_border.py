@@ -27,7 +27,7 @@ from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests.device import views
 from tests.device.comparing import quick_variant
-from tests.device.targets import ALL_AT_ONCE, SetPace, Target, expected, planes, traced
+from tests.device.targets import ALL_AT_ONCE, SetPace, Target, direct, expected, planes, traced
 from tests.device.test_splits import builds, check, small_views, turns
 from tests.queues import tiled
 
@@ -266,7 +266,7 @@ def test_component_of_a_julia_set_is_not_filled(device: Device) -> None:
     for below, wrong in ((2, False), (3, True)):
         counts, _, _ = traced(job, device, replace(plan, below=below), variant)
         assert ((counts[0] != truth).sum() > 100) == wrong
-    assert border.default_plan(Program(device, job)).below == 2
+    assert border.default_plan(Program(device, direct(job))).below == 2
 
 
 @pytest.mark.parametrize(("total", "size", "most"), [(8, 72, 0), pytest.param(1000, 250, 10, marks=pytest.mark.long)])

@@ -21,7 +21,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests.device import views
-from tests.device.targets import SetPace, Target, expected, planes
+from tests.device.targets import SetPace, Target, direct, expected, planes
 from tests.oracle.fixed import counts as fixed_counts
 
 ITERATIONS = 3000
@@ -120,14 +120,14 @@ def test_fixed(device: Device, number: str) -> None:
         at(EDGES["disc, 1/3"], 11, 9, Fraction(1, 50)),
         at(EDGES["cusp"], 9, 7, Fraction(1, 9)),
     ):
-        job = Job(view, 200, number=number, rounding="fixed")
+        job = Job(view, 200, number=number, rounding="fixed", method="direct")
         for variant in variants:
             np.testing.assert_array_equal(render(job, device, Settings(variant=variant))[0].counts, fixed_counts(job))
 
 
 def after(device: Device, job: Job, strides: int, shortcuts: bool) -> tuple[Words, int]:
     """Return the results after a launch of so many strides (0 where undecided), and how many orbits go on."""
-    program = Program(device, job, execution=Execution(shortcuts=shortcuts))
+    program = Program(device, direct(job), execution=Execution(shortcuts=shortcuts))
     view = job.view
     block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
     device.clear(memory.results, 4 * view.pixels)

@@ -20,7 +20,7 @@ from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.studies import first_version, jobs, rewriting
 from mandelcl.studies.bench import Bench
-from tests.device.targets import ALL_AT_ONCE, SetPace, place
+from tests.device.targets import ALL_AT_ONCE, SetPace, direct, place
 from tests.oracle import compiled
 from tests.oracle.cases import first_version_jobs
 from tests.oracle.sign_magnitude import counts as expected
@@ -40,7 +40,7 @@ def computed(
     """Return the counts of a job in blocks of a shape, and the number of launches."""
     execution = Execution(shortcuts=False, loop_limit=loop_limit)
     variant, log = replace(first_version.VARIANT, stride=stride), LaunchLog()
-    program = first_version.FirstVersionProgram(device, job, variant, execution)
+    program = first_version.FirstVersionProgram(device, direct(job), variant, execution)
     counts = np.full((1, job.view.height, job.view.width), 0xDEADBEEF, np.uint32)
     for done, words in escape.run(program, tiled([whole_of(job.view)], *block), pace, log):
         counts[place(done)] = words

@@ -20,8 +20,9 @@ from tests.device.views import seahorses, whole
 ITERATIONS = 300
 
 
-def a_job(width: int = 61, height: int = 47, **settings: object) -> Job:
-    return Job(seahorses(width, height), ITERATIONS, number="float", rounding="separate", **settings)  # type: ignore[arg-type]
+def a_job(width: int = 61, height: int = 47, planes: tuple[str, ...] = ("counts",)) -> Job:
+    view = seahorses(width, height)
+    return Job(view, ITERATIONS, number="float", rounding="separate", method="direct", planes=planes)
 
 
 def certified_job(max_iterations: int) -> Job:
@@ -53,7 +54,7 @@ def test_totals_of_any_words(device: Device, size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("algorithm", ["escape", "border"])
 def test_log_totals_equal_yielded_blocks(device: Device, algorithm: str) -> None:
-    job = a_job(algorithm=algorithm)
+    job = replace(a_job(), algorithm=algorithm)
     with Session(device) as session:
         work = session.begin(job, Settings(block_pixels=7 * 61))
         expected = Totals()

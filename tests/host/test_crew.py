@@ -368,7 +368,7 @@ def test_invalid_message_ends_only_its_worker() -> None:
     among = Among(Honest, nonsensical([("drop", "block", None)]))
     with closing(among.crew) as crew:
         assert np.array_equal(among.field(), counts(job()))
-        assert crew.faults[0] == "b: sent nonsense: no block; started again"
+        assert crew.faults[0] == "b: sent an invalid message: no block; started again"
         assert all(fault.startswith("b: ") for fault in crew.faults)
         assert [worker.ended for worker in among.workers][:2] == [False, True]
 

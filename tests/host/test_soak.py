@@ -421,7 +421,7 @@ def test_worker_output_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_invalid_message_is_a_failure_of_its_device(monkeypatch: pytest.MonkeyPatch, jobs: Any, runs: Any) -> None:
     dialogue = FakeDialogue({"jobs": jobs}, {"runs": runs, "others": 0.0})
-    with pytest.raises((DeviceError, WireError), match="nonsense"):
+    with pytest.raises((DeviceError, WireError), match="an invalid message"):
         opened(monkeypatch, dialogue).round(0)
     assert dialogue.ended or jobs == [GOOD_JOB]
 

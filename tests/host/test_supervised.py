@@ -104,7 +104,7 @@ def test_worker_without_progress_is_overdue(clock: Clock) -> None:
         assert slot.of.overdue() is None
         clock.now += 7.0
         slot.started[0].heard, slot.started[0].activity = clock.now, Activity("idle", 500.0)
-    assert slot.of.overdue() == "idle for 20 s with work in hand"
+    assert slot.of.overdue() == "idle for 20 s with blocks to compute"
     assert slot.of.overdue(busy=False) is None
 
 

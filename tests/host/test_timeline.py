@@ -369,5 +369,5 @@ def test_invalid_timeline_message_ends_the_worker(change: dict[str, Any]) -> Non
         finally:
             worker.end()
     assert reported.head is not None
-    assert str(reported.head["why"]).startswith("sent nonsense: ")
+    assert str(reported.head["why"]).startswith("sent an invalid message: ")
     assert not kept.spans

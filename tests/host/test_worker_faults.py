@@ -32,7 +32,7 @@ FAULTS = {
     "die_early": "exit code 7: last words of a driver",
     "die": "exit code 7: last words of a driver",
     "fail": r"ValueError: a role\x1b[31m that fails",
-    "babble": "sent nonsense: a message of an impossible length",
+    "babble": "sent an invalid message: a message of an impossible length",
     "refused": "cannot start a worker process",
 }
 

@@ -286,7 +286,7 @@ def test_invalid_message_ends_a_worker_at_once(kind: str, tmp_path: Path) -> Non
         message = started.reported()
         assert message.head is not None
         assert message.head["say"] == "failed"
-        assert message.head["why"].startswith("sent nonsense: ")
+        assert message.head["why"].startswith("sent an invalid message: ")
 
 
 def test_reply_larger_than_its_buffer_is_refused() -> None:
@@ -301,7 +301,7 @@ time.sleep(3600)
         started.worker.send({}, with_buffer=True)
         reported = started.reported().head
         assert reported is not None
-        assert reported["why"] == "sent nonsense: there is no buffer 0 of 1099511627776 bytes"
+        assert reported["why"] == "sent an invalid message: there is no buffer 0 of 1099511627776 bytes"
 
 
 def test_channel_ends_on_closed_pipe_and_on_invalid_message(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
 
 @dataclass(frozen=True, slots=True)
 class SchedulerAddress:
-    """A scheduler's address or, where that is empty, so many workers on this machine."""
+    """A scheduler's address or, if that is empty, a number of workers on this machine."""
 
     scheduler: str
     workers: int = 0

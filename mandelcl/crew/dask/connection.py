@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 WAIT_S = 60.0
-_FIRST_LOOKS_S, _LOOKS_S = 0.1, 1.0  # how often the scheduler is asked who is there: before somebody is, and later
+_FIRST_LOOKS_S, _LOOKS_S = 0.1, 1.0  # how often the scheduler is asked for its workers: before the first one, and later
 _ANSWER_S = 30.0  # how long the scheduler may be silent
 _CLOSED_S = 5.0  # how long a connection that was closed may take to come back
 _CLOSE_S = 5.0
@@ -154,7 +154,7 @@ class Connection:
         # The way by the scheduler takes three times as long, and Dask mixes results that are on their way.
         gathered = self.client.gather(future, direct=self._direct, asynchronous=True)
         done: asyncio.Future[_T] = asyncio.ensure_future(gathered)
-        done.add_done_callback(lambda one: one.cancelled() or one.exception())  # somebody may have stopped waiting
+        done.add_done_callback(lambda one: one.cancelled() or one.exception())  # the caller may have stopped waiting
         try:
             while not (await asyncio.wait([done], timeout=_LOOKS_S))[0]:
                 if member.gone:

@@ -1,6 +1,6 @@
 """The process beside a Dask worker in which the driver runs, the role `cluster device`.
 
-It opens a device, tests it, and says what it is. Then it answers questions about jobs until the first order comes, and
+It opens a device, tests it, and describes it. Then it answers questions about jobs until the first order comes, and
 from there on it is the same as a worker of a crew. So a driver that crashes or hangs does no harm to the Dask worker.
 """
 

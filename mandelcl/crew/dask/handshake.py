@@ -1,4 +1,4 @@
-"""What a worker of a cluster says of itself when it registers, and whether it computes the same bits as we do."""
+"""A cluster worker's description of itself when it registers, and whether it computes the same bits as this process."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from mandelcl.opencl.device import Device
 from mandelcl.version import __version__
 from mandelcl.workers.wire import WireError
 
-KEY = "mandelcl"  # of what a worker says, among all that Dask knows of it
+KEY = "mandelcl"  # of the description, among all that Dask knows of a worker
 
 
 @cache
@@ -51,7 +51,7 @@ class RemoteDevice:
 
     @classmethod
     def of(cls, device: Device) -> Self:
-        """Return what a device of this machine says of itself, which is tested for that."""
+        """Return the description of a device of this machine, which is tested for it."""
         slow = tuple(number.name for number in (FLOAT, DOUBLE) if selftest.slow_fma(device, number))
         known = {field.name: getattr(device, field.name) for field in fields(cls) if field.name != "slow_fma"}
         return cls(**known, slow_fma=slow)
@@ -90,7 +90,7 @@ class RemoteDevice:
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """A worker's mandelcl and its device; where it has none, `trouble` says why."""
+    """A worker's mandelcl and its device. If it has none, `trouble` is the reason."""
 
     version: str
     code: str

@@ -40,7 +40,7 @@ def local_cluster(devices: Sequence[str], count: int) -> Iterator[tuple["Client"
 def _scheduler() -> "LocalCluster":
     """Return a scheduler in this process, without workers; raises DeviceError where none can be started.
 
-    Its connections are encrypted where Dask's settings say so.
+    Its connections are encrypted if Dask's settings ask for it.
     """
     import dask
     from distributed import LocalCluster

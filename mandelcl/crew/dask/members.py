@@ -23,11 +23,11 @@ class Member:
     heard: float = field(default_factory=time.monotonic)
     activity: Activity = field(default_factory=Activity)
     gone: bool = False
-    call: "asyncio.Task[Any] | None" = None  # what it was last told at once, which tasks come after
+    call: "asyncio.Task[Any] | None" = None  # its last urgent message, which tasks follow
     _seen: object = None
 
     def update(self, info: Mapping[str, Any]) -> None:
-        """Take note of what the scheduler says of it now; nonsense is silence."""
+        """Update it from the scheduler's report. An invalid report counts as silence."""
         if info.get("last_seen") == self._seen:
             return
         self._seen = info.get("last_seen")
@@ -72,7 +72,7 @@ class Members:
         self.known = True
 
     def exclude(self, member: Member) -> None:
-        """Have a worker whose results were wrong take part no more, nor whoever comes under its name."""
+        """Exclude a worker whose results were wrong, and any later worker with its name."""
         self._wrong.add(member.name)
         if self.present.pop(member.address, None) is not None:
             self.refused[member.address] = f"{member.device.label}: {_WRONG}"
@@ -86,7 +86,7 @@ class Members:
             handshake = Handshake.parse(info[KEY])
             why = handshake.refusal()
         except WireError as error:
-            handshake, why = None, f"sent nonsense: {error}"
+            handshake, why = None, f"sent an invalid message: {error}"
         name = printable(str(info.get("name", address)))
         if name in self._wrong:
             why = _WRONG

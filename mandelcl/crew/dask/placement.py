@@ -93,7 +93,7 @@ class Placement:
         return list(await asyncio.gather(*(self._tested(job, member) for member in members)))
 
     async def _tested(self, job: Job, member: Member) -> Tested:
-        """Return what a worker says of a resolved job; a failed test where it says nothing."""
+        """Return a worker's test result for a resolved job; a failed test if it does not answer."""
         julia = "" if job.formula.constant is None else " julia"  # no kernel's text has the constant
         key = [job.number, job.rounding, f"{job.formula.text}{julia}"]
         question = {"key": key, "job": job.to_json(), "self_test": self._self_test}
@@ -105,7 +105,7 @@ class Placement:
 
 
 def parsed(answer: Any) -> Tested:
-    """Return what a worker says of a job; raises WireError if it makes no sense."""
+    """Return a worker's answer about a job. Raises WireError if it is invalid."""
     try:
         variant = Variant.from_json(_json(answer["variant"]))
         tested = SelfTestResult(**answer["tested"])

@@ -1,8 +1,8 @@
-"""For Dask workers that somebody else starts: `dask worker --preload mandelcl.crew.dask.preload`.
+"""For Dask workers that mandelcl does not start: `dask worker --preload mandelcl.crew.dask.preload`.
 
 The environment's MANDELCL_DEVICE has the SPECs of devices, separated by commas. Workers whose names differ by a number
-at the end, as those of one Slurm job do, take them in turn. A worker without a device registers, and says why it has
-none.
+at the end, as those of one Slurm job do, take them in turn. A worker without a device registers with the
+reason.
 """
 
 import asyncio

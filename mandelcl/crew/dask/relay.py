@@ -1,7 +1,7 @@
 """Between a Dask worker and the process beside it: tasks come in by threads, messages go through the pipe.
 
-Tasks say all that they need, so several clients may use one worker: the process takes up the job of one of them once
-the blocks of the other are done. Nobody is overtaken: whoever wants another job is next.
+Tasks contain all that they need, so several clients may use one worker. The process takes up the job of one client
+when the blocks of the other are done. Clients with other jobs are served in order.
 """
 
 import queue
@@ -43,7 +43,7 @@ class Relay:
         self._assignment = 0
         self._blocks: dict[tuple[int, ...], Future[Answer]] = {}
         self._ready: Future[Answer] = Future()
-        self._opened: Future[Answer] = Future()  # what the device says of itself
+        self._opened: Future[Answer] = Future()  # the device's description
         self._answer = self._opened
         self._probes: dict[tuple[Any, ...], dict[str, Any]] = {}
 
@@ -53,7 +53,7 @@ class Relay:
             self._start()
 
     def introduce(self) -> dict[str, Any]:
-        """Return what the device says of itself, once it is open and tested; raises DeviceError where it fails."""
+        """Return the device's description once it is open and tested. Raises DeviceError if it fails."""
         with self._changed:
             if self._slot.worker is None:
                 self._start()
@@ -72,7 +72,7 @@ class Relay:
             if answer is None:
                 try:
                     answer = self._ask(question)
-                except DeviceError:  # once more: the process may have been ended by somebody
+                except DeviceError:  # once more: the process may have been killed
                     answer = self._ask(question)
                 self._probes[key] = answer
                 for old in list(self._probes)[:-_MOST_AUDITIONS]:
@@ -94,13 +94,13 @@ class Relay:
         return _answered(answer)
 
     def prepare(self, order: Order) -> Answer:
-        """Have the device get ready for an order's job, its blocks under way dropped; return what it says then."""
+        """Have the device drop its blocks and get ready for an order's job; return its answer."""
         with self._entry:
             ready = self._take_up(order, anew=True)
         return ready.result()
 
     def compute(self, order: Order, head: Mapping[str, Any], indices: bytes = b"") -> Answer:
-        """Return what the device says of a block, given in a message with bytes, and the block's results."""
+        """Return the device's answer for a block, given in a message with bytes, and the block's results."""
         with self._entry:
             ready = self._take_up(order, anew=False).result()
             if ready[0].get("say") != "ready":
@@ -157,7 +157,7 @@ class Relay:
         return child
 
     def _end(self, why: str) -> None:
-        """Have the process end, and tell all who wait; `_await_ended` waits for its end, which may take seconds."""
+        """Have the process end, and answer all who wait. `_await_ended` waits for its end, which may take seconds."""
         self._slot.release()
         self._order = None
         failed: Answer = ({"say": "failed", "why": why}, _NOTHING)
@@ -176,7 +176,7 @@ class Relay:
             self._changed.wait()
 
     def _take_up(self, order: Order, anew: bool) -> "Future[Answer]":
-        """Return what will say that the device is ready for an order; with `anew`, its blocks under way are dropped."""
+        """Return a future that is set when the device is ready for an order. With `anew`, its blocks are dropped."""
         with self._changed:
             if self._order is not None and self._order["session"] != order["session"]:
                 self._await_idle()
@@ -219,7 +219,7 @@ class Relay:
                 self._hear(dict(message.head or {}), message.payload)
 
     def _hear(self, head: dict[str, Any], payload: bytearray | memoryview) -> None:
-        """Hand a message to whoever waits for it; what nobody waits for belongs to something dropped."""
+        """Hand a message to the future that waits for it. Others belong to dropped work."""
         kind = head.get("say")
         if kind == "answer" and not self._answer.done():
             self._answer.set_result((head, _NOTHING))
@@ -243,5 +243,5 @@ def _answered(answer: "Future[Answer]") -> dict[str, Any]:
     head, _ = answer.result()
     values = head.get("answer")
     if not isinstance(values, dict):
-        raise DeviceError(str(head.get("why", "the process sent nonsense")))
+        raise DeviceError(str(head.get("why", "the process sent an invalid message")))
     return values

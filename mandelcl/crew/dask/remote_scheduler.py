@@ -61,7 +61,7 @@ async def _require_scheduler(address: str, limit: float) -> None:
 
     settings = Security().get_connection_args("client")
     try:
-        async with asyncio.timeout(limit + _GRACE_S):  # by then Dask has said why
+        async with asyncio.timeout(limit + _GRACE_S):  # by then Dask has reported the reason
             comm = await connect(address, timeout=limit, **settings)
             try:
                 identity = await send_recv(comm, op="identity", reply=True)
@@ -69,7 +69,7 @@ async def _require_scheduler(address: str, limit: float) -> None:
                 comm.abort()
     except (OSError, TimeoutError):
         raise
-    except Exception as error:  # MemoryError, too: of a message whose head says that it is very long
+    except Exception as error:  # MemoryError, too: for a message whose header claims a huge length
         raise DeviceError(_STRANGER) from error
     kind = identity.get("type") if isinstance(identity, dict) else None
     if kind != "Scheduler":
@@ -90,7 +90,7 @@ def _reason(error: BaseException, limit: float) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Have Dask log nothing in this process meanwhile: what it would say of lost connections is said in one line."""
+    """Silence Dask's log in this process. A lost connection is reported in one line instead."""
     import distributed  # noqa: F401 - its configuration gives some of its loggers levels of their own
 
     loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if _is_dask(name)]

@@ -29,12 +29,12 @@ class RemoteWorker:
 
     @property
     def heard(self) -> float:
-        """When it last said anything (time.monotonic)."""
+        """The time of its last message (time.monotonic)."""
         return self._member.heard
 
     @property
     def activity(self) -> Activity:
-        """What it last said that it was doing."""
+        """The activity in its last message."""
         return self._member.activity
 
     def time_since(self, moment: float) -> float:
@@ -42,7 +42,7 @@ class RemoteWorker:
         return time.monotonic() - moment
 
     def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:  # noqa: ARG002
-        """Have the worker do what a message to a worker of a crew says."""
+        """Send the worker a message to a worker of a crew."""
         if head["do"] == "block":
             priority = _URGENT if head["urgent"] else _USUAL
             self._ask(priority, tasks.compute, self._order, head, bytes(payload))
@@ -56,7 +56,7 @@ class RemoteWorker:
         self._ask(_READY, tasks.prepare, self._order)
 
     def is_past(self, head: Mapping[str, Any]) -> bool:
-        """Return whether a message says that an assignment failed which the worker has no longer.
+        """Return whether a message reports the failure of an assignment that the worker no longer has.
 
         The process of its device may have been ended to answer a question about the next job.
         """
@@ -66,12 +66,12 @@ class RemoteWorker:
         """Do nothing: no memory is lent to another machine."""
 
     def kill(self) -> None:
-        """Have it drop what it has in hand, without waiting for that."""
+        """Have it drop its blocks, without waiting for that."""
         self._ended = True
         self._drop()
 
     def end(self) -> None:
-        """Have it drop what it has in hand: its messages mean nothing any more."""
+        """Have it drop its blocks. Its later messages about them are ignored."""
         self.kill()
 
     def restart(self) -> None:

@@ -35,12 +35,12 @@ def probe(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def prepare(order: Order) -> Answer:
-    """Return what the device says once it is ready for an order."""
+    """Return the device's answer when it is ready for an order."""
     return _here().prepare(order)
 
 
 def compute(order: Order, head: Mapping[str, Any], indices: bytes) -> Answer:
-    """Return what the device says of a block, given in a message with bytes, and the block's results as bytes."""
+    """Return the device's answer for a block, given in a message with bytes, and the block's results as bytes."""
     return _here().compute(order, head, indices)
 
 

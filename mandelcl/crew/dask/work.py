@@ -22,7 +22,7 @@ from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
 from mandelcl.workers.supervised import RestartPolicy
 
-REPEATED = 64  # one row in so many is computed by another worker, too
+REPEATED = 64  # one of this many rows is computed by another worker, too
 
 
 def cluster_work(
@@ -33,9 +33,9 @@ def cluster_work(
     wait: Callable[[Job], None] = lambda _job: None,
     policy: RestartPolicy | None = None,
 ) -> Crew:
-    """Return the work on a job of whoever is there; `wait` is called with the resolved job before anybody begins it.
+    """Return the work on a job by the present workers. `wait` is called with the resolved job before they begin.
 
-    Raises DeviceError where there is no worker, or none that can do the job.
+    Raises DeviceError if there is no worker, or none that can do the job.
     """
     parts, notes = Placement(connection, settings.self_test).resolved(job)
     for note in notes:
@@ -62,7 +62,7 @@ def taken_over(crew: Crew, job: Job, wait: Callable[[Job], None]) -> bool:
 
 
 class ClusterSurvey:
-    """Surveys by the work that `begin` returns for a job (a `Survey`); workers say nothing of what is proved."""
+    """Surveys by the work that `begin` returns for a job (a `Survey`); workers do not report proofs."""
 
     def __init__(self, begin: Callable[[Job], Work], wait: Callable[[Job], None], cancel: Token) -> None:
         self._begin, self._wait, self._cancel = begin, wait, cancel
@@ -72,7 +72,7 @@ class ClusterSurvey:
         return kept_counts(job, self._computed)
 
     def proved(self, job: Job) -> Proofs:
-        """Return that no pixel is proved inside, but where the reference says so of all."""
+        """Return that no pixel is proved inside, unless the reference proves all of them."""
         return np.full((job.view.height, job.view.width), method_of(job).all_inside(job))
 
     def period(self, job: Job) -> int:

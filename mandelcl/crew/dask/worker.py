@@ -1,6 +1,6 @@
 """A Dask worker for one device in a process of its own, the role `cluster worker`.
 
-The device is opened and tested while Dask is loaded. The parent is told what it is, and then says which scheduler to
+The device is opened and tested while Dask is loaded. The parent gets its description, and then sends the scheduler to
 join. The process ends when the scheduler is gone, or when the parent closes its pipe.
 """
 
@@ -14,7 +14,7 @@ from mandelcl.crew.dask.relay import THREADS, Relay
 from mandelcl.crew.dask.tasks import reported_at_start, reported_later
 from mandelcl.workers.channel import IDLE, Channel
 
-RESOURCE = "mandelcl"  # of which a worker has as many as it takes blocks
+RESOURCE = "mandelcl"  # a worker has as many of it as it takes blocks
 
 
 def serve(channel: Channel) -> None:

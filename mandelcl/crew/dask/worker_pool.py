@@ -28,7 +28,7 @@ class ClusterPool(WorkerPool):
     """The workers of a cluster that take part, a slot each.
 
     One that comes later takes part once it is tested, one that leaves has its blocks taken back, and one whose results
-    were wrong is excluded, as is whoever comes under its name again.
+    were wrong is excluded, and so is any later worker with its name.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class ClusterPool(WorkerPool):
 
     @property
     def whole(self) -> bool:
-        """Whether it serves for another job: whoever has left may come again."""
+        """Whether it can serve for another job: workers that have left may come again."""
         return True
 
     @property
@@ -93,7 +93,7 @@ class ClusterPool(WorkerPool):
         self._job = job
         if any(slot.able for slot in self):
             number, self._pixels = super().assign(job)
-        else:  # nobody is there to hear of it
+        else:  # it is not connected
             self._assignment = number = self._assignment + 1
         return number, self._pixels
 

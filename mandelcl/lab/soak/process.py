@@ -66,13 +66,13 @@ class SoakProcess:
         answer = self._dialogue.ask({"round": number})
         runs = [_run(values) for values in _list(answer.get("runs"))]
         if len(runs) != len(self.jobs):
-            raise DeviceError("the process sent nonsense")
+            raise DeviceError("the process sent an invalid message")
         return Round(runs, _number(answer.get("others")))
 
 
 def _list(value: object) -> list[Any]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise DeviceError("the process sent nonsense")
+        raise DeviceError("the process sent an invalid message")
     return value
 
 
@@ -80,7 +80,7 @@ def _job(values: Mapping[str, Any]) -> JobFacts:
     """Return the facts of a job as a process tells them; raises DeviceError where they make no sense."""
     name, text, counted, steady = (values.get(key) for key in ("name", "text", "counted", "steady"))
     if not (isinstance(name, str) and isinstance(text, str) and isinstance(steady, bool) and counted in UNITS):
-        raise DeviceError("the process sent nonsense")
+        raise DeviceError("the process sent an invalid message")
     sizes = _whole(values.get("words")), _whole(values.get("width"))
     return JobFacts(printable(name), printable(text), str(counted), sizes[0], max(1, sizes[1]), steady)
 
@@ -89,7 +89,7 @@ def _run(values: Mapping[str, Any]) -> JobRun:
     first = values.get("first")
     if first is not None:
         if not isinstance(first, list) or len(first) != 3:
-            raise DeviceError("the process sent nonsense")
+            raise DeviceError("the process sent an invalid message")
         index, expected, found = (_whole(value) for value in first)
         first = index, expected, found
     return JobRun(_number(values.get("work")), _number(values.get("seconds")), _whole(values.get("wrong")), first)
@@ -97,11 +97,11 @@ def _run(values: Mapping[str, Any]) -> JobRun:
 
 def _number(value: object) -> float:
     if not isinstance(value, int | float) or not 0 <= value < _MOST:
-        raise DeviceError("the process sent nonsense")
+        raise DeviceError("the process sent an invalid message")
     return value
 
 
 def _whole(value: object) -> int:
     if type(value) is not int or not 0 <= value < _MOST:
-        raise DeviceError("the process sent nonsense")
+        raise DeviceError("the process sent an invalid message")
     return value
