@@ -61,6 +61,11 @@ class Lattice:
         turned = (cosine * a + sine * c, cosine * b + sine * d, cosine * c - sine * a, cosine * d - sine * b)
         return replace(self, matrix=turned)
 
+    def stretched(self, matrix: Matrix) -> Self:
+        """Return the lattice whose steps are turned into others by a matrix of the plane, about the anchor."""
+        (k, m, n, o), (a, b, c, d) = matrix, self.matrix
+        return replace(self, matrix=(k * a + m * c, k * b + m * d, n * a + o * c, n * b + o * d))
+
     @property
     def determinant(self) -> Fraction:
         """The determinant of the matrix; negative where the imaginary axis is up."""

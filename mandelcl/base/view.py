@@ -7,7 +7,7 @@ from typing import Self
 
 from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.exact import Exact, about, exact, whole
-from mandelcl.base.lattice import Lattice, factor_of
+from mandelcl.base.lattice import Lattice, Matrix, factor_of
 from mandelcl.base.text import quoted
 
 _MAX_SIDE = 1 << 31
@@ -113,6 +113,13 @@ class View:
     def shifted(self, columns: Exact, rows: Exact) -> Self:
         """Return the view with each pixel's sample moved by exact parts of a pixel."""
         return type(self)(self.lattice.shifted(columns, rows), self.width, self.height)
+
+    def stretched(self, matrix: Matrix) -> Self:
+        """Return the view about the same middle with its lattice stretched by a matrix of the plane."""
+        columns = Fraction(self.width - 1, 2) - self.lattice.column
+        rows = Fraction(self.height - 1, 2) - self.lattice.row
+        middle = self.lattice.shifted(columns, rows).stretched(matrix)
+        return type(self)(middle.shifted(-columns, -rows), self.width, self.height)
 
     @property
     def largest_offset(self) -> int:

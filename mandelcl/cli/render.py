@@ -12,6 +12,7 @@ import click
 from mandelcl.base.exact import parse_size
 from mandelcl.base.text import command_line
 from mandelcl.cli import completion, options
+from mandelcl.cli.auto_skew import auto_skew_option, matrix_for
 from mandelcl.cli.colour_options import ColourOptions, colour_options, samples_option
 from mandelcl.cli.confirming import confirmed, sample_of
 from mandelcl.cli.help_groups import Grouped
@@ -48,6 +49,7 @@ Examples:
   mandelcl render --at lightning --rotate 30 -o turned.png
   mandelcl render --formula multibrot-3 --palette ember -o cubic.png
   mandelcl render --formula "sqr absx add / sqr add" --julia -0.4 0.6 -o hybrid.png
+  mandelcl render --formula burning-ship --center -1.768025966302944 -0.034725856392698 --zoom 1e5 --auto-skew
   mandelcl render --like set.png --device cpu --json
   mandelcl render --like place.kfr --size 1280x720 -o place.png
   mandelcl render --algorithm border --iterations 20000 --palette classic -o deep.png --rectangles how.png
@@ -69,6 +71,7 @@ Examples:
     help=".png, .jpg, .webp, .ppm, .npz, .exr, .tif or .dzi; may be repeated.",
 )
 @job_options
+@auto_skew_option
 @options.device_option
 @options.cluster_option
 @options.cluster_wait_option
@@ -111,6 +114,7 @@ Examples:
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
     outputs: tuple[str, ...],
+    auto_skew: bool,
     devices: tuple[str, ...],
     cluster: str | None,
     cluster_wait: float,
@@ -154,6 +158,8 @@ def command(
     colours = ColourOptions.taken_from(given)
     options_given = JobOptions(**given)
     options_given.check()
+    if auto_skew and options_given.like is not None:
+        raise click.UsageError("--like takes the view from its file; leave --auto-skew out")
     if cluster is None:
         preopen.begin("render", *devices, *options_given.kind())  # before the slow imports
 
@@ -173,6 +179,8 @@ def command(
     job = options_given.job(
         (*colouring.planes, *planes, *output.planes_for(*paths)), certify or certify_for is not None, printer
     )
+    if auto_skew and (matrix := matrix_for(job.view, job.formula, quiet, printer)) is not None:
+        job = replace(job, view=job.view.stretched(matrix))
     needs_counts = digest or as_json or confirm is not None or CERTIFIED.name in job.planes
     single = needs_counts or rectangles is not None or cut is not None or not output.are_pictures(paths)
     auto_samples = not single and colours.leaves_samples(options_given.like, colouring)

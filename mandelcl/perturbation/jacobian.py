@@ -4,6 +4,7 @@ import cmath
 import math
 from fractions import Fraction
 
+from mandelcl.base.lattice import Matrix
 from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import STILL, Change, Differential, Parts
 from mandelcl.formulas.line import Line
@@ -11,9 +12,8 @@ from mandelcl.formulas.operations import Operation, Store
 
 _MOST_SQUARE_BITS = 8  # |z|² up to 2^8: what has just escaped may yet have a period beside it
 _LOW_DIGITS = 64  # of the derivative by z_1, of which logarithms are taken, and of periods
+_MATRIX_BITS = 20
 _LEAST_STRETCH = 1e-6  # below which a matrix is as good as a rotation
-
-Matrix2 = tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 class JacobianOrbit:
@@ -137,12 +137,12 @@ def _log2(change: Change) -> float:
     return math.log2(determinant) / 2 + exponent if determinant else -math.inf
 
 
-def view_matrix(change: Change) -> Matrix2 | None:
+def view_matrix(change: Change) -> Matrix | None:
     """Return the matrix of determinant 1 with which a view shows what is there undistorted; None for the identity.
 
     It is the inverse of the Jacobian, scaled; where that turns the orientation, the inverse of the stretch of its
     polar factor alone, so that no picture is mirrored. A conformal Jacobian needs none. The entries are multiples of
-    2^−53.
+    2^−20, so that pixels stay short numbers.
     """
     direct, mirror, _ = plain(change)
     if abs(mirror) <= _LEAST_STRETCH * abs(direct) or abs(direct) <= _LEAST_STRETCH * abs(mirror):
@@ -155,11 +155,13 @@ def view_matrix(change: Change) -> Matrix2 | None:
     turn = cmath.rect(1.0, -cmath.phase(direct)) if keeps else 1.0
     # w ↦ (u − ratio·ū)/√rest with u = turn·w; its columns are what 1 and i become.
     columns = [(u - ratio * u.conjugate()) / math.sqrt(rest) for u in (complex(turn), turn * 1j)]
-    a, c, b, d = (Fraction(round(part * 2.0**53), 1 << 53) for w in columns for part in (w.real, w.imag))
+    a, c, b, d = (
+        Fraction(round(part * 2.0**_MATRIX_BITS), 1 << _MATRIX_BITS) for w in columns for part in (w.real, w.imag)
+    )
     return a, b, c, d
 
 
-def stretch(matrix: Matrix2) -> float:
+def stretch(matrix: Matrix) -> float:
     """Return by how much more a matrix of determinant 1 stretches one way than the other."""
     a, b, c, d = map(float, matrix)
     half = (a * a + b * b + c * c + d * d) / 2

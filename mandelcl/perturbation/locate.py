@@ -130,8 +130,8 @@ class Minibrot:
         place = f"--center {self.re} {self.im} --zoom {self.zoom} --iterations {self.iterations}"
         if self.formula == MANDELBROT:
             return f"mandelcl render {place}"
-        name = self.formula.name
-        return f"mandelcl render --formula {shlex.quote(name)} {place}"
+        name, skewed = self.formula.name, "" if self.nucleus.matrix is None else " --auto-skew"
+        return f"mandelcl render --formula {shlex.quote(name)} {place}{skewed}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.exact import floor_log2
+from mandelcl.base.lattice import Matrix
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.integers import FASTEST, Integers, advanced, doubles, normalised
-from mandelcl.perturbation.jacobian import JacobianOrbit, Matrix2, view_matrix
+from mandelcl.perturbation.jacobian import JacobianOrbit, view_matrix
 
 _BATCH = 512  # steps of an orbit at a time
 _MOST_STEPS = 200
@@ -39,7 +40,7 @@ class Nucleus:
     size: Fraction
     turn: float
     bits: int
-    matrix: Matrix2 | None = None
+    matrix: Matrix | None = None
 
 
 def find_nucleus(
@@ -103,7 +104,7 @@ class _Orbit:
     (C. Heiland-Allen, mathr.co.uk, "Deriving the size estimate"); and λ·β = dz_p/dc.
     """
 
-    matrix: Matrix2 | None = None
+    matrix: Matrix | None = None
     elsewhere_bits = 0
 
     def __init__(self, integers: Integers, c: tuple[int, int], bits: int, digits: int) -> None:
@@ -253,7 +254,7 @@ class _FormulaOrbit:
         return self._orbit.turn
 
     @property
-    def matrix(self) -> Matrix2 | None:
+    def matrix(self) -> Matrix | None:
         """The view's matrix that shows it undistorted."""
         return view_matrix(self._orbit.change)
 

@@ -129,3 +129,24 @@ def test_interrupt_ends_it_immediately() -> None:
         process.kill()
         raise
     assert (process.returncode, out, err) == (STOPPED, "", "mandelcl: stopped\n")
+
+
+@pytest.mark.usefixtures("usable")
+def test_printed_command_undoes_the_stretch(run: Run, folder: Path) -> None:
+    found = json.loads(run("locate", "--formula", "tricorn", "--in", "-1.8", "-1.7", "-.05", ".05", "--json").out)
+    assert found["command"].endswith(" --auto-skew")
+    picture = ("--size", "64x64", "-o", "a.npz", "-o", "a.png")
+    drawn = run(*shlex.split(found["command"])[1:], *picture)
+    assert "a stretch by 1.938 is undone" in drawn.err
+    import numpy as np
+
+    with np.load(folder / "a.npz") as archive:
+        inside = archive["counts"] == found["iterations"]
+    rows, columns = (np.flatnonzero(inside.any(axis)) for axis in (1, 0))
+    # The whole tricorn is a little higher than wide. This one is wider than high where its stretch is left.
+    assert 1.05 < np.ptp(rows) / np.ptp(columns) < 1.5
+    again = run("render", "--like", "a.png", "-o", "b.png", "--json")
+    assert json.loads(again.out)["width"] == 64
+    assert "--like takes the view from its file" in refused(
+        run, folder, "render", "--like", "a.png", "--auto-skew", "-o", "c.png", code=2
+    )
