@@ -1,16 +1,19 @@
 """Decide which pixels need more samples, for each pixel from itself and its neighbours on the lattice.
 
 So a strip, a part of a picture and a device with some of its blocks all decide alike. Most pixels keep their first
-sample. It is kept as bytes if the palette's table has all colours; sums are kept only for the other pixels.
+sample. Without effects it is kept as a place in the palette's cycle; sums are kept only for the other pixels.
 """
+
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.base.srgb import encode
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.linear_light import Light, bytes_of, light_of
-from mandelcl.colour.painting import finished, lit, places_of
-from mandelcl.colour.quantising import Pixels
+from mandelcl.colour.painting import encoded, finished, light_table, lit, places_of, value_table
+from mandelcl.colour.quantising import Pixels, type_of
 from mandelcl.core.block import Block, Indices
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
@@ -44,18 +47,27 @@ def _of_three_by_three(most: np.ufunc, values: Bytes) -> Bytes:
     return found
 
 
+@lru_cache(maxsize=4)
+def _byte_table(colouring: Colouring) -> Bytes:
+    """Return the bytes of each place in a colouring's cycle, channels × places."""
+    table = bytes_of(light_table(colouring)) if colouring.fine else colouring.palette.table()
+    return np.ascontiguousarray(table.T)
+
+
 class FirstSamples:
     """The first sample of each pixel of a band and of its neighbours.
 
-    (0, 0) is the pixel above and left of the band's first one. Samples are bytes, or light if bytes are not enough.
+    (0, 0) is the pixel above and left of the band's first one. Samples are bytes, with places in the palette's cycle
+    or light beside them if bytes are not enough.
     """
 
     def __init__(self, colouring: Colouring, band: Block) -> None:
         height, width = band.height + 2, band.width + 2
         self._colouring, self._band = colouring, band
         self._bytes = np.empty((3, height, width), np.uint8)
-        plain = not colouring.fine and not colouring.effects
-        self._light = None if plain else np.empty((height, width, 3), np.float32)
+        self._light = np.empty((height, width, 3), np.float32) if colouring.effects else None
+        placed = colouring.fine and not colouring.effects
+        self._places = np.empty((height, width), np.int32) if placed else None
         self._outside = np.empty((height, width), np.bool_) if colouring.transparent else None
 
     def put(self, job: Job, rows: Rows, x: int, y: int) -> None:
@@ -68,9 +80,11 @@ class FirstSamples:
 
     def _put(self, job: Job, rows: Rows, place: tuple[slice, slice]) -> None:
         if self._light is None:
-            places, table = places_of(job, rows, self._colouring), self._colouring.palette.table()
+            places, table = places_of(job, rows, self._colouring), _byte_table(self._colouring)
+            if self._places is not None:
+                self._places[place] = places
             for channel, values in enumerate(self._bytes):
-                values[place] = np.take(np.ascontiguousarray(table[:, channel]), places, mode="clip")
+                values[place] = np.take(table[channel], places, mode="clip")
         else:
             light = lit(job, rows, self._colouring)
             self._light[place] = light
@@ -81,10 +95,12 @@ class FirstSamples:
     def undecided(self) -> "Undecided":
         """Return the pixels that need more samples."""
         marks = contrasting(self._bytes)
-        if self._light is None:
-            light = light_of(np.stack([values[1:-1, 1:-1][marks] for values in self._bytes], axis=-1))
-        else:
+        if self._light is not None:
             light = self._light[1:-1, 1:-1][marks]
+        elif self._places is not None:
+            light = np.take(light_table(self._colouring), self._places[1:-1, 1:-1][marks], axis=0, mode="clip")
+        else:
+            light = light_of(np.stack([values[1:-1, 1:-1][marks] for values in self._bytes], axis=-1))
         outside = None if self._outside is None else self._outside[1:-1, 1:-1][marks]
         return Undecided(self._colouring, np.flatnonzero(marks).astype(np.uint32), light, outside)
 
@@ -93,6 +109,8 @@ class FirstSamples:
         colouring, band = self._colouring, self._band
         light, opacity = decided.means()
         outside = None if self._outside is None else self._outside[1:-1, 1:-1]
+        if self._places is not None:
+            return self._placed(job, self._places[1:-1, 1:-1], decided.all, light, outside, opacity)
         if self._light is None:
             pixels: Pixels = np.empty((band.height, band.width, colouring.channels), np.uint8)
             for channel, values in enumerate(self._bytes):
@@ -111,6 +129,27 @@ class FirstSamples:
             alpha.reshape(-1)[decided.all] = opacity
         whole.reshape(-1, 3)[decided.all] = light
         return finished(whole, alpha, colouring, job, band.x, band.y)
+
+    def _placed(
+        self, job: Job, places: Wholes, means: Indices, light: Light, outside: Marks | None, opacity: Light | None
+    ) -> Pixels:
+        """Return pixels by their places, and by their mean light where there is one; strip by strip."""
+        colouring, band, table = self._colouring, self._band, value_table(self._colouring)
+        pixels: Pixels = np.empty((band.height, band.width, colouring.channels), type_of(colouring.depth))
+        values_of_means = encode(light.astype(np.float64)).astype(np.float32)
+        step = max(1, CHUNK_PIXELS // band.width)
+        for top in range(0, band.height, step):
+            strip = slice(top, top + step)
+            values = np.take(table, places[strip], axis=0, mode="clip")
+            first, last = np.searchsorted(means, (top * band.width, (top + step) * band.width))
+            here = means[first:last] - top * band.width
+            alpha = None if outside is None else outside[strip].astype(np.float32)
+            if alpha is not None and opacity is not None:
+                values *= alpha[..., np.newaxis]
+                alpha.reshape(-1)[here] = opacity[first:last]
+            values.reshape(-1, 3)[here] = values_of_means[first:last]
+            pixels[strip] = encoded(values, alpha, colouring, job, band.x, band.y + top)
+        return pixels
 
 
 class Undecided:

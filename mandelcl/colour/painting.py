@@ -74,8 +74,7 @@ def _places_by_count(max_iterations: int, colouring: "Colouring") -> Places:
 
 def lit(job: Job, rows: Rows, colouring: "Colouring") -> Light:
     """Return the light of pixels, height × width × 3, with all effects applied."""
-    table = _lights(colouring.palette, colouring.places if colouring.fine else 0)
-    light = np.take(table, places_of(job, rows, colouring), axis=0, mode="clip")
+    light = np.take(light_table(colouring), places_of(job, rows, colouring), axis=0, mode="clip")
     inside = rows[COUNTS.name] == np.uint32(job.iterations)
     for effect in colouring.effects:
         factor = effect.factor(rows, job).astype(np.float32, copy=False)
@@ -96,8 +95,7 @@ def _finished(job: Job, rows: Rows, colouring: "Colouring", left: int, top: int)
         return encoded(grey[..., np.newaxis], alpha, colouring, job, left, top)
     if colouring.effects:
         return finished(lit(job, rows, colouring), alpha, colouring, job, left, top)
-    table = _values(colouring.palette, colouring.places if colouring.fine else 0)
-    values = np.take(table, places_of(job, rows, colouring), axis=0, mode="clip")
+    values = np.take(value_table(colouring), places_of(job, rows, colouring), axis=0, mode="clip")
     return encoded(values, alpha, colouring, job, left, top)
 
 
@@ -124,6 +122,16 @@ def encoded(
     dither = thresholds(job.view.lattice, left, top, columns, rows) if colouring.dither else None
     pixels = quantised(values, colouring.depth, dither)
     return pixels if alpha is None else np.dstack([pixels, quantised(alpha, colouring.depth)])
+
+
+def value_table(colouring: "Colouring") -> npt.NDArray[np.float32]:
+    """Return the sRGB values, 0 to 1, of each place in a colouring's cycle, and the inside's."""
+    return _values(colouring.palette, colouring.places if colouring.fine else 0)
+
+
+def light_table(colouring: "Colouring") -> Light:
+    """Return the light of each place in a colouring's cycle, and the inside's."""
+    return _lights(colouring.palette, colouring.places if colouring.fine else 0)
 
 
 @lru_cache(maxsize=4)

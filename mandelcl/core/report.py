@@ -93,6 +93,14 @@ class LaunchLog:
         """Note the totals of a block."""
         self.totals += totals
 
+    def add_all(self, other: "LaunchLog") -> None:
+        """Note the launches, copies and totals of another log."""
+        self.seconds += other.seconds
+        self.kernel_seconds += other.kernel_seconds
+        self.copy_seconds += other.copy_seconds
+        self.pixels_filled += other.pixels_filled
+        self.totals += other.totals
+
     @property
     def longest(self) -> float:
         """Seconds of the longest launch."""

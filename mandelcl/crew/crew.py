@@ -159,6 +159,12 @@ class Crew:
         """Yield the results of the pixels of a list, part by part, as `run` does."""
         return self._run([pixels.whole], pixels.indices.size, boundless, pixels, cancel)
 
+    def run_lists(self, jobs: Iterable[Job], pixels: PixelList, cancel: Token = NEVER) -> Iterator[Results]:
+        """Yield the results of the pixels of a list for each of some jobs, one after the other."""
+        for job in jobs:
+            self.reset(job)
+            yield self.run_listed(pixels, cancel)
+
     def _run(
         self, bands: Iterable[Block], size: int, room: Room, pixels: PixelList | None, cancel: Token
     ) -> Iterator[Finished]:

@@ -10,7 +10,7 @@ need more samples get them.
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -171,9 +171,9 @@ class SampledWork(WorkStage):
             undecided = first.undecided()
         taken, places = 1, shifts(self._most)
         for level in LEVELS:
-            for shift in places[taken:level] if undecided.indices.size else ():
-                job = self.job.at(self.job.view.shifted(*shift))
-                results = self._listed(job, PixelList(band, undecided.indices), cancel)
+            jobs = [self.job.at(self.job.view.shifted(*shift)) for shift in places[taken:level]]
+            pixels = PixelList(band, undecided.indices)
+            for job, results in self._listed(jobs, pixels, cancel) if pixels.indices.size else ():
                 with self.watch.of("colour"):
                     undecided.add(job, values_of(job.planes, results, job.facts))
                 self._note(undecided.indices.size)
@@ -196,21 +196,22 @@ class SampledWork(WorkStage):
         self._show_progress(0)
         return first
 
-    def _listed(self, job: Job, pixels: PixelList, cancel: Token) -> Words:
-        """Return the results of some pixels, words × 1 × pixels."""
-        found = np.empty((job.words, 1, pixels.indices.size), np.uint32)
-        for part, results, _ in self._once(job, lambda: self._work.run_listed(pixels, cancel)):
-            found[:, :, part.x : part.x + part.width] = results
-        return found
+    def _listed(self, jobs: Sequence[Job], pixels: PixelList, cancel: Token) -> Iterator[tuple[Job, Words]]:
+        """Yield each of some jobs with the results of some pixels, words × 1 × pixels."""
+        for job, parts in zip(jobs, self._work.run_lists(jobs, pixels, cancel), strict=True):
+            found = np.empty((job.words, 1, pixels.indices.size), np.uint32)
+            for part, results, _ in self._once(parts):
+                found[:, :, part.x : part.x + part.width] = results
+            yield job, found
 
     def _results(self, job: Job, band: Block, cancel: Token) -> Results:
         """Yield the blocks of a band of a job."""
-        return self._once(job, lambda: self._work.run([band], cancel=cancel))
-
-    def _once(self, job: Job, run: Callable[[], Results]) -> Results:
-        """Yield each block of a job once. Raises _ExcludedError if a worker was found to be wrong."""
         self._work.reset(job)
-        for finished in run():
+        return self._once(self._work.run([band], cancel=cancel))
+
+    def _once(self, results: Results) -> Results:
+        """Yield each block once. Raises _ExcludedError if a worker was found to be wrong."""
+        for finished in results:
             if finished.revision:
                 raise _ExcludedError
             yield finished
@@ -220,12 +221,7 @@ class SampledWork(WorkStage):
 
     def _note(self, samples: int) -> None:
         """Add the inner work's log of some samples to this one's."""
-        theirs, log = self._work.log, self.log
-        log.seconds += theirs.seconds
-        log.kernel_seconds += theirs.kernel_seconds
-        log.copy_seconds += theirs.copy_seconds
-        log.pixels_filled += theirs.pixels_filled
-        log.totals += theirs.totals
+        self.log.add_all(self._work.log)
         self._samples += samples
 
     def _show_progress(self, more: int) -> None:

@@ -1,7 +1,7 @@
 """A job on one device: blocks in, results out, and what that took."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -112,10 +112,27 @@ class Computation(BlockLoop):
         """Yield the results of the pixels of a list, words × 1 × pixels, at once; no borders are traced for them."""
         yield Finished(pixels.whole, self.listed(pixels, self.log, cancel)[:, np.newaxis])
 
+    def run_lists(self, jobs: Iterable[Job], pixels: PixelList, cancel: Token = NEVER) -> Iterator[Results]:
+        """Yield the results of the pixels of a list for each of some jobs, which differ from this one in the view.
+
+        The device goes on with further jobs while one is consumed.
+        """
+        programs = (self.program.sibling(job) for job in jobs)
+        for words, log in self._lists(programs, pixels, cancel):
+            self.log = log
+            yield iter([Finished(pixels.whole, words[:, np.newaxis])])
+
     def listed(self, pixels: PixelList, log: LaunchLog, cancel: Token) -> Words:
         """Return the results of the pixels of a list, words × pixels; their launches are noted in a log."""
+        ((words, own),) = self._lists([self.program], pixels, cancel)
+        log.add_all(own)
+        return words
+
+    def _lists(
+        self, programs: Iterable[Program], pixels: PixelList, cancel: Token
+    ) -> Iterator[tuple[Words, LaunchLog]]:
         where = pixels.block, pixels.indices
-        return listed.run(self.program, *where, self._pace, log, cancel, device_pool=self._device_pool)
+        return listed.run_each(programs, *where, self._pace, cancel, device_pool=self._device_pool)
 
     def report(self, counts_sha256: LateText | None, stages: dict[str, float]) -> Report:
         """Return the report of what has been done so far."""

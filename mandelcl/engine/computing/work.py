@@ -80,6 +80,13 @@ class Work(Protocol):
         The block of a part has one row, and its columns are places in the list.
         """
 
+    def run_lists(self, jobs: Iterable[Job], pixels: PixelList, cancel: Token = NEVER) -> Iterator[Results]:
+        """Yield what `run_listed` does for each of some jobs, which differ from this one in the view alone.
+
+        Consume each before the next. `log` is that of the job whose results were yielded last. Reset the work before it
+        runs anything else.
+        """
+
     def acquire(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
 
@@ -132,6 +139,10 @@ class WorkStage:
     def run_listed(self, pixels: PixelList, cancel: Token = NEVER) -> Results:
         """Yield the results of the pixels of a list, as the work computes them."""
         return self._work.run_listed(pixels, cancel)
+
+    def run_lists(self, jobs: Iterable[Job], pixels: PixelList, cancel: Token = NEVER) -> Iterator[Results]:
+        """Yield the results of the pixels of a list for each of some jobs, as the work computes them."""
+        return self._work.run_lists(jobs, pixels, cancel)
 
     def acquire(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return host memory, as the work lends it."""

@@ -1,10 +1,14 @@
 """Some pixels of a block, which a list names: each from its start, as escape time computes all of them."""
 
 import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 
-from mandelcl.base.errors import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, DeviceError, Token, stop_if
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, Indices
 from mandelcl.core.report import LaunchLog
@@ -13,70 +17,124 @@ from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.memory import DevicePool, Memory
-from mandelcl.engine.program import Program
-from mandelcl.opencl.api import Buffer
+from mandelcl.engine.program import Program, RunningLaunch
+from mandelcl.opencl.api import Buffer, Event
 
 _GROUP = 64
+_IN_FLIGHT = 3
 
 
-def run(
-    program: Program,
+@dataclass(slots=True)
+class _Part:
+    """No more pixels of a list than a list of survivors holds, in progress; `last` if no others follow.
+
+    `words` are their results after the launch, words × pixels, once `copied` has ended.
+    """
+
+    program: Program
+    memory: Memory
+    pixels: Buffer
+    launch: RunningLaunch
+    words: Words
+    copied: Event
+    last: bool
+
+
+def run_each(
+    programs: Iterable[Program],
     block: Block,
     indices: Indices,
     pace: Pace,
-    log: LaunchLog,
     cancel: Token = NEVER,
     *,
     device_pool: DevicePool,
-) -> Words:
-    """Return the results of the pixels at these places of a block (row·width + column), words × pixels.
+) -> Iterator[tuple[Words, LaunchLog]]:
+    """Yield the results of the pixels at these places of a block (row·width + column) by each program.
 
-    Launches are planned by `pace`, and noted with the totals in `log`. Raises CancelledError after a launch if `cancel`
-    is set.
+    They are words × pixels, with a log of their launches and totals. The programs are of one device, which goes on with
+    the next two while the host has the results of one. Launches are planned by `pace`. Raises CancelledError after a
+    launch if `cancel` is set.
     """
-    memory = device_pool.take(program.device, program.job, block.pixels, 1)
-    parts = [
-        _part(program, memory, block, indices[first : first + memory.capacity], pace, log, cancel)
-        for first in range(0, indices.size, memory.capacity)
-    ]
-    device_pool.give(memory)
-    results = np.concatenate(parts, axis=1)
-    log.add_totals(totals_of(program.job.planes, program.job.iterations, results))
-    return results
+    starting = (part for program in programs for part in _started(program, block, indices, pace, device_pool))
+    flying: deque[_Part] = deque()
+    done: list[Words] = []
+    log, ready = LaunchLog(), time.perf_counter()
+    try:
+        while True:
+            while len(flying) < _IN_FLIGHT and (part := next(starting, None)) is not None:
+                flying.append(part)
+            if not flying:
+                break
+            part = flying[0]
+            ready = _finish(part, block, pace, log, ready, cancel)
+            flying.popleft()
+            device_pool.give(part.memory)
+            done.append(part.words)
+            if part.last:
+                results = np.concatenate(done, axis=1)
+                log.add_totals(totals_of(part.program.job.planes, part.program.job.iterations, results))
+                yield results, log
+                done, log = [], LaunchLog()
+    finally:
+        if flying:  # they write to memory of the host
+            with suppress(DeviceError):
+                flying[0].program.device.finish()
 
 
-def _part(
-    program: Program, memory: Memory, block: Block, indices: Indices, pace: Pace, log: LaunchLog, cancel: Token
-) -> Words:
-    """Return the results of no more pixels than a list of survivors holds."""
-    if program.execution.guarded:
-        memory.guard()
-    device, stride = program.device, program.variant.stride
-    pixels = device.upload(np.ascontiguousarray(indices))
-    plan = pace.first(indices.size, 1, program.first_strides, stride)
-    ready = time.perf_counter()
-    launch = program.launch_list(memory, block, pixels, indices.size, min(plan.strides, program.most_strides))
-    done = 0
+def _started(program: Program, block: Block, indices: Indices, pace: Pace, device_pool: DevicePool) -> Iterator[_Part]:
+    """Yield the parts of a list, each when its first launch has been started."""
+    device, first = program.device, 0
+    while first < indices.size:
+        memory = device_pool.take(device, program.job, block.pixels, 1)
+        if program.execution.guarded:
+            memory.guard()
+        places = indices[first : first + memory.capacity]
+        first += places.size
+        pixels = device.upload(np.ascontiguousarray(places))
+        plan = pace.first(places.size, 1, program.first_strides, program.variant.stride)
+        strides = min(plan.strides, program.most_strides)
+        launch = program.launch_list(memory, block, pixels, places.size, strides)
+        words, copied = _gather(program, memory, block.pixels, pixels, places.size)
+        yield _Part(program, memory, pixels, launch, words, copied, first >= indices.size)
+
+
+def _finish(part: _Part, block: Block, pace: Pace, log: LaunchLog, ready: float, cancel: Token) -> float:
+    """Wait for a part, continuing its survivors; return the time at which its last launch had ended."""
+    program, launch, done = part.program, part.launch, 0
     while True:
-        launch.wait(device)
+        launch.wait(program.device)
         seconds = launch.seconds(ready)
         ready = time.perf_counter()
         log.add(seconds)
         stop_if(cancel)
-        pace.learn(max(launch.orbits, program.saturation) * launch.strides, stride, seconds)
+        pace.learn(max(launch.orbits, program.saturation) * launch.strides, program.variant.stride, seconds)
         done += launch.strides
         left = launch.survivors if done < program.strides else 0
         if not left:
             break
         strides = pace.next(launch.strides, seconds, min(program.strides - done, program.most_strides))
-        launch = program.launch_survivors(memory, block, left, done, strides)
-    return gathered(program, memory, block.pixels, pixels, indices.size)
+        launch = program.launch_survivors(part.memory, block, left, done, strides)
+    program.device.wait(part.copied)
+    if launch is not part.launch:  # the first copy was made before the survivors had their results
+        part.words, part.copied = _gather(program, part.memory, block.pixels, part.pixels, part.words.shape[1])
+        program.device.wait(part.copied)
+    return ready
 
 
 def gathered(program: Program, memory: Memory, pixels: int, indices: Buffer, count: int) -> Words:
     """Return the results at `count` places of a block of `pixels` pixels, words × count.
 
     `indices` has the places on the device (row·width + column). What writes the results must have been waited for.
+    """
+    words, copied = _gather(program, memory, pixels, indices, count)
+    program.device.wait(copied)
+    return words
+
+
+def _gather(program: Program, memory: Memory, pixels: int, indices: Buffer, count: int) -> tuple[Words, Event]:
+    """Start a copy of results at `count` places; return them, words × count, and the event after which they are there.
+
+    They are copied when all that was started before has ended.
     """
     device = program.device
     found = memory.scratch("gathered", memory.words * count)
@@ -86,8 +144,7 @@ def gathered(program: Program, memory: Memory, pixels: int, indices: Buffer, cou
     items = min(_GROUP, device.group_limit(kernel))
     device.launch(kernel, (-(-count // items) * items,), (items,), *arguments("gather", values))
     words = np.empty((memory.words, count), np.uint32)
-    device.wait(device.read(found, words))
-    return words
+    return words, device.read(found, words)
 
 
 def source_text() -> str:
