@@ -122,10 +122,13 @@ class ColourOptions:
 
     def leaves_samples(self, like: str | None, colouring: "Colouring") -> bool:
         """Return whether the number of samples is open: neither an option nor the picture `like` says it."""
+        if self.samples is not None or colouring.samples != 1 or colouring.height is not None:
+            return False
+        if like is None:
+            return True
         from mandelcl.files.loading import read_colouring
 
-        one = self.samples is None and colouring.samples == 1 and colouring.height is None
-        return one and (like is None or read_colouring(like) is None)
+        return read_colouring(like) is None
 
     def colouring(
         self,

@@ -4,11 +4,14 @@ So a strip, a part of a picture and a device with some of its blocks all decide 
 sample. Without effects it is kept as a place in the palette's cycle; sums are kept only for the other pixels.
 """
 
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from mandelcl.base.machine import cores
 from mandelcl.base.srgb import encode
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.linear_light import Light, bytes_of, light_of
@@ -24,6 +27,7 @@ Marks = npt.NDArray[np.bool_]
 Wholes = npt.NDArray[np.int32]
 
 _CONTRAST = 16  # of 255: with a larger contrast to a neighbour, a pixel needs more than one sample
+_MOST_THREADS = 4
 _ERROR = 2  # of 255: the accepted standard error of a pixel's mean
 
 
@@ -32,12 +36,26 @@ def contrasting(values: Bytes) -> Marks:
 
     `values` are channels × rows × columns, with one extra row and column on each side.
     """
-    marks = np.zeros((values.shape[1] - 2, values.shape[2] - 2), np.bool_)
-    for channel in values:
-        middle = channel[1:-1, 1:-1]
-        marks |= _of_three_by_three(np.maximum, channel) - middle >= _CONTRAST  # both differences are at least 0
-        marks |= middle - _of_three_by_three(np.minimum, channel) >= _CONTRAST
+    height, width = values.shape[1] - 2, values.shape[2] - 2
+    marks = np.zeros((height, width), np.bool_)
+    step = max(1, CHUNK_PIXELS // max(1, width))
+
+    def mark(top: int) -> None:
+        here = marks[top : top + step]
+        for channel in values[:, top : top + step + 2]:
+            middle = channel[1:-1, 1:-1]
+            here |= _of_three_by_three(np.maximum, channel) - middle >= _CONTRAST  # both differences are at least 0
+            here |= middle - _of_three_by_three(np.minimum, channel) >= _CONTRAST
+
+    _on_threads(mark, range(0, height, step))
     return marks
+
+
+def _on_threads(draw: Callable[[int], None], tops: Iterable[int]) -> None:
+    """Call a function with the first row of each strip, on a few threads: numpy lets them work at the same time."""
+    with ThreadPoolExecutor(min(_MOST_THREADS, cores())) as pool:
+        for _ in pool.map(draw, tops):
+            pass
 
 
 def _of_three_by_three(most: np.ufunc, values: Bytes) -> Bytes:
@@ -138,7 +156,8 @@ class FirstSamples:
         pixels: Pixels = np.empty((band.height, band.width, colouring.channels), type_of(colouring.depth))
         values_of_means = encode(light.astype(np.float64)).astype(np.float32)
         step = max(1, CHUNK_PIXELS // band.width)
-        for top in range(0, band.height, step):
+
+        def draw(top: int) -> None:
             strip = slice(top, top + step)
             values = np.take(table, places[strip], axis=0, mode="clip")
             first, last = np.searchsorted(means, (top * band.width, (top + step) * band.width))
@@ -149,6 +168,8 @@ class FirstSamples:
                 alpha.reshape(-1)[here] = opacity[first:last]
             values.reshape(-1, 3)[here] = values_of_means[first:last]
             pixels[strip] = encoded(values, alpha, colouring, job, band.x, band.y + top)
+
+        _on_threads(draw, range(0, band.height, step))
         return pixels
 
 

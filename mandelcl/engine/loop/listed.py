@@ -55,7 +55,8 @@ def run_each(
     the next two while the host has the results of one. Launches are planned by `pace`. Raises CancelledError after a
     launch if `cancel` is set.
     """
-    starting = (part for program in programs for part in _started(program, block, indices, pace, device_pool))
+    memories = _Memories(device_pool, block)
+    starting = (part for program in programs for part in _started(program, block, indices, pace, memories))
     flying: deque[_Part] = deque()
     done: list[Words] = []
     log, ready = LaunchLog(), time.perf_counter()
@@ -68,7 +69,7 @@ def run_each(
             part = flying[0]
             ready = _finish(part, block, pace, log, ready, cancel)
             flying.popleft()
-            device_pool.give(part.memory)
+            memories.give(part.memory)
             done.append(part.words)
             if part.last:
                 results = np.concatenate(done, axis=1)
@@ -79,20 +80,54 @@ def run_each(
         if flying:  # they write to memory of the host
             with suppress(DeviceError):
                 flying[0].program.device.finish()
+        memories.end()
 
 
-def _started(program: Program, block: Block, indices: Indices, pace: Pace, device_pool: DevicePool) -> Iterator[_Part]:
+class _Memories:
+    """Device memory for the parts of lists of a block.
+
+    Parts that are done after one launch share theirs: the queue is in order, so each is copied before the next begins.
+    """
+
+    def __init__(self, device_pool: DevicePool, block: Block) -> None:
+        self._device_pool, self._block = device_pool, block
+        self._shared: Memory | None = None
+
+    def shared(self, program: Program) -> Memory:
+        """Return the memory that parts share."""
+        if self._shared is None:
+            self._shared = self.own(program)
+        return self._shared
+
+    def own(self, program: Program) -> Memory:
+        """Return memory for one part, which is to be given back."""
+        return self._device_pool.take(program.device, program.job, self._block.pixels, 1)
+
+    def give(self, memory: Memory) -> None:
+        """Take back the memory of a part."""
+        if memory is not self._shared:
+            self._device_pool.give(memory)
+
+    def end(self) -> None:
+        """Give back the shared memory."""
+        if self._shared is not None:
+            self._device_pool.give(self._shared)
+
+
+def _started(program: Program, block: Block, indices: Indices, pace: Pace, memories: _Memories) -> Iterator[_Part]:
     """Yield the parts of a list, each when its first launch has been started."""
     device, first = program.device, 0
     while first < indices.size:
-        memory = device_pool.take(device, program.job, block.pixels, 1)
-        if program.execution.guarded:
-            memory.guard()
+        memory = memories.shared(program)
         places = indices[first : first + memory.capacity]
         first += places.size
-        pixels = device.upload(np.ascontiguousarray(places))
         plan = pace.first(places.size, 1, program.first_strides, program.variant.stride)
         strides = min(plan.strides, program.most_strides)
+        if strides < program.strides:  # orbits that survive the launch keep the memory
+            memory = memories.own(program)
+        if program.execution.guarded:
+            memory.guard()
+        pixels = device.upload(np.ascontiguousarray(places))
         launch = program.launch_list(memory, block, pixels, places.size, strides)
         words, copied = _gather(program, memory, block.pixels, pixels, places.size)
         yield _Part(program, memory, pixels, launch, words, copied, first >= indices.size)
