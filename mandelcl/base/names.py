@@ -34,6 +34,8 @@ TUNING_S = 25.0  # for a device and number
 PATIENCE_S = 30.0  # for a row of a study
 _MOST = 3
 _LEAST_ALIKE = 0.6
+_MOST_LISTED = 200  # characters of a list of all names
+_SOME = 8  # names of a longer list
 
 
 def matching(name: str, known: Iterable[str]) -> str | None:
@@ -51,11 +53,12 @@ def alike(name: str, known: Iterable[str], most: int = _MOST, least: float = _LE
 
 
 def unknown(what: str, name: str, known: Iterable[str], hint: str = "") -> InvalidInputError:
-    """Return the error of a name that is not known: it has the nearest names, then all, then a hint."""
+    """Return the error of a name that is not known: it has the nearest names, then all or some, then a hint."""
     names = list(known)
     near = alike(name, names)
     question = f"; did you mean {' or '.join(near)}?" if near else ";"
-    listed = f" there is {', '.join(names)}"
+    few = len(", ".join(names)) <= _MOST_LISTED
+    listed = f" there is {', '.join(names if few else names[:_SOME])}{'' if few else ' and more'}"
     return InvalidInputError(f"unknown {what} {quoted(name)}{question}{listed}{f'; {hint}' if hint else ''}")
 
 

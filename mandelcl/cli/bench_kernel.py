@@ -159,7 +159,7 @@ class KernelOptions:
     def _shape(self) -> "LaunchShape":
         from mandelcl.lab.own_kernel.trial import LaunchShape
 
-        form = "COLUMNSxROWS, like 16x16"
+        form = "COLUMNSxROWS; write it like 16x16"
         local, items = (
             parse_size(text, what, form) if text is not None else None
             for text, what in ((self.local, "work-group"), (self.items, "number of work-items"))

@@ -61,7 +61,11 @@ _PIXEL_OPTIONS = (
     click.option(
         "--depth", type=click.Choice(["8", "16"]), help="Bits per channel. [default: 8; 16 with --height-map]"
     ),
-    click.option("--dither/--no-dither", default=None, help="Diffuse rounding errors over neighbouring pixels."),
+    click.option(
+        "--dither/--no-dither",
+        default=None,
+        help="Diffuse rounding errors over neighbouring pixels. [default: on in continuous palettes, up to 33 Mpixel]",
+    ),
     click.option("--transparent-inside/--opaque-inside", default=None, help="Make the set itself transparent."),
     click.option(
         "--height-map",
@@ -122,13 +126,20 @@ class ColourOptions:
 
     def leaves_samples(self, like: str | None, colouring: "Colouring") -> bool:
         """Return whether the number of samples is open: neither an option nor the picture `like` says it."""
-        if self.samples is not None or colouring.samples != 1 or colouring.height is not None:
-            return False
-        if like is None:
-            return True
-        from mandelcl.files.loading import read_colouring
+        open_ = self.samples is None and colouring.samples == 1 and colouring.height is None
+        return open_ and not _says_colours(like)
 
-        return read_colouring(like) is None
+    def dithered(self, colouring: "Colouring", like: str | None, pixels: int) -> "Colouring":
+        """Return the colouring with dither, if neither an option nor the picture `like` says it and it is cheap.
+
+        It helps where a palette is continuous and channels have 8 bits. A device colours large pictures without it.
+        """
+        from mandelcl.engine.antialiasing import MOST_PIXELS
+
+        gains = colouring.palette.smooth and colouring.depth == 8 and colouring.height is None
+        if self.dither is not None or not gains or pixels > MOST_PIXELS or _says_colours(like):
+            return colouring
+        return replace(colouring, dither=True)
 
     def colouring(
         self,
@@ -179,6 +190,15 @@ class ColourOptions:
                     effects[name] = effect_named(name).parse(text)
             changes["effects"] = tuple(effects.values())
         return replace(base, **changes)
+
+
+def _says_colours(like: str | None) -> bool:
+    """Return whether a file is a picture that says in which colours it was drawn."""
+    if like is None:
+        return False
+    from mandelcl.files.loading import read_colouring
+
+    return read_colouring(like) is not None
 
 
 def _samples(text: str | None) -> int | str | None:

@@ -45,8 +45,10 @@ def command(
     from mandelcl.files import loading, output
 
     output.check_writable(*outputs)
-    colouring = ColourOptions.taken_from(given).colouring()
+    colours = ColourOptions.taken_from(given)
+    colouring = colours.colouring()
     loaded = loading.read_foreign(field)
+    colouring = colours.dithered(colouring, None, loaded.field.job.view.pixels)
     picture = colouring.picture(loaded.field)
     for path in outputs:
         output.write(path, loaded.field if loaded.placed else None, picture, compress)

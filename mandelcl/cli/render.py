@@ -173,7 +173,7 @@ def command(
     output.check_writable(*pictures, beside=[trace] if trace is not None else [])
     printer: PrintLine = (lambda _: None) if quiet else print_line
     colouring = colours.colouring(options_given.location(), options_given.like, printer)
-    cut = parse_size(blocks, "blocks", "COLUMNSxROWS, like 16x16") if blocks is not None else None
+    cut = parse_size(blocks, "blocks", "COLUMNSxROWS; write it like 16x16") if blocks is not None else None
     if cut is not None and budget is not None:
         raise click.UsageError("--blocks makes each block one launch, so --budget has no effect; give one of them")
     job = options_given.job(
@@ -181,6 +181,7 @@ def command(
     )
     if auto_skew and (matrix := matrix_for(job.view, job.formula, quiet, printer)) is not None:
         job = replace(job, view=job.view.stretched(matrix))
+    colouring = colours.dithered(colouring, options_given.like, job.view.pixels)
     needs_counts = digest or as_json or confirm is not None or CERTIFIED.name in job.planes
     single = needs_counts or rectangles is not None or cut is not None or not output.are_pictures(paths)
     auto_samples = not single and colours.leaves_samples(options_given.like, colouring)

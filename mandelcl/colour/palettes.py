@@ -210,7 +210,7 @@ def listed_palette(name: str) -> Palette:
     try:
         return PALETTES[name]
     except KeyError:
-        hint = "for the library cmap write cmap:NAME (`mandelcl palettes cmap:` lists them)"
+        hint = "`mandelcl palettes` lists them, and `mandelcl palettes cmap:` those of the library cmap, as cmap:NAME"
         raise unknown("palette", name, PALETTES, hint) from None
 
 

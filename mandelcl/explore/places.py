@@ -222,7 +222,8 @@ def _finish(colouring: Colouring) -> list[str]:
     words += [] if colouring.by is None else ["--colour-by", colouring.by]
     if colouring.height is not None or colouring.depth != 8:
         words += ["--depth", str(colouring.depth)]
-    words += ["--dither"] * colouring.dither + ["--transparent-inside"] * colouring.transparent
+    words += ["--dither" if colouring.dither else "--no-dither"]
+    words += ["--transparent-inside"] * colouring.transparent
     return [*words, "--samples", str(colouring.samples)]
 
 

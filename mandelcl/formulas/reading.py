@@ -42,8 +42,9 @@ def _unknown(name: str, text: str) -> InvalidInputError:
 
     if len(text.split()) == 1:  # a name, most likely
         near = alike(name, (*NAMED, *ALIASES, *OPERATIONS))
-        meant = f"; did you mean {' or '.join(near)}?" if near else ";"
-        return InvalidInputError(f"unknown formula {quoted(name)}{meant} there is {', '.join(NAMED)}")
+        if near:
+            return InvalidInputError(f"unknown formula {quoted(name)}; did you mean {' or '.join(near)}?")
+        return InvalidInputError(f"unknown formula {quoted(name)}; there is {', '.join(NAMED)}")
     return unknown("operation", name, OPERATIONS, "or write a formula like z^3 + c")
 
 

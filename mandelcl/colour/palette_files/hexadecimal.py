@@ -1,11 +1,12 @@
-"""Lists of colours like `#03071e` or `03071e`, separated by anything that is neither a letter nor a digit."""
+"""Lists of colours like `#03071e`, `03071e` or `gold`, separated by anything that is neither a letter nor a digit."""
 
 import re
 from collections.abc import Iterator
 
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.colour.maps import mirrored
 from mandelcl.colour.palette_files.colours import cycle_of
-from mandelcl.colour.palettes import Palette
+from mandelcl.colour.palettes import Palette, read_colour
 
 _COLOUR = re.compile(r"(?<![0-9A-Za-z])#?([0-9a-fA-F]{6})(?![0-9A-Za-z])")
 _SHORT = 5  # colours of a list that is mirrored
@@ -25,8 +26,15 @@ def closed(colours: tuple[str, ...]) -> tuple[str, ...]:
 def read(text: str, name: str) -> Iterator[Palette]:
     """Yield the palette. Raises ValueError for a word that is not a colour."""
     words = _WORD.findall(_REMARK.sub("", text))
-    for word in words:
-        if not _COLOUR.fullmatch(word):
-            raise ValueError(f"{word[:40]} is not a colour like #03071e")
-    colours = closed(tuple(f"#{word.lstrip('#').lower()}" for word in words))
+    colours = closed(tuple(_colour(word) for word in words))
     yield Palette(name, "a list of colours", colours, cycle=cycle_of(colours))
+
+
+def _colour(word: str) -> str:
+    """Return a colour as a `Palette` has it, of digits or a CSS name. Raises ValueError for another word."""
+    if _COLOUR.fullmatch(word):
+        return f"#{word.lstrip('#').lower()}"
+    try:
+        return read_colour(word)
+    except InvalidInputError as error:
+        raise ValueError(str(error)) from error
