@@ -26,8 +26,11 @@ def lines(share: float, job: Job, session: Session, self_test: bool = True, canc
     if share < DARK:
         return ()
     open_share = share_unproved(job, session, self_test, cancel)
-    if open_share is None or open_share >= DARK:
-        return (_open(share if open_share is None else min(share, open_share), job.iterations),)
+    if open_share is None:  # no device of this machine can prove it
+        reached = f"{_percent(share)} of the pixels reached the iteration limit of {job.iterations:,}"
+        return (f"{reached}; whether they are inside the set is not proved{_advice(job.iterations)}",)
+    if open_share >= DARK:
+        return (_open(min(share, open_share), job.iterations),)
     if share < _MOSTLY:
         return ()
     nearly = "" if open_share == 0 else "nearly all of "

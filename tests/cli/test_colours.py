@@ -74,6 +74,22 @@ def test_depth_dither_and_height_are_remembered_and_repeated(run: Run, folder: P
         assert picture.mode == "I;16"
 
 
+@pytest.mark.usefixtures("usable_double")
+def test_continuous_palettes_are_dithered_by_default(run: Run, folder: Path) -> None:
+    def pixels(*options: str) -> bytes:
+        assert run("render", "--size", "96x54", "--samples", "1", *options, "-o", "a.png").code == 0
+        with Image.open(folder / "a.png") as picture:
+            return picture.tobytes()
+
+    assert pixels() == pixels("--dither") != pixels("--no-dither")
+    assert pixels("--palette", "coursework") == pixels("--palette", "coursework", "--no-dither")
+    assert pixels("--depth", "16") == pixels("--depth", "16", "--no-dither")
+    assert run("render", "--size", "96x54", "--palette", "classic", "-o", "a.npz").code == 0
+    assert run("recolour", "a.npz", "--palette", "classic", "-o", "b.png").code == 0
+    with Image.open(folder / "b.png") as picture:
+        assert picture.tobytes() == pixels()
+
+
 def test_unsupported_depth_or_transparency_is_refused(run: Run, folder: Path) -> None:
     for options, reason in (
         (

@@ -1,15 +1,18 @@
 """The automatic iteration limit on devices: the same on each, on several and on a cluster, and wherever it is used."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import mandelcl
 from mandelcl import Job, Session, View
+from mandelcl.base.errors import CancelledError
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import find_palette
+from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.files.loading import read_field
 from mandelcl.film.folder import held
 from mandelcl.film.limit import kept_limit, limited, surveyed_keyframes
@@ -17,7 +20,9 @@ from mandelcl.film.path import Stop
 from mandelcl.film.plan import FilmPlan
 from mandelcl.opencl.device import Device
 from mandelcl.rendering import at_limit
+from mandelcl.rendering import session as session_module
 from tests.device.clusters import able
+from tests.device.part_files import wait_for_a_band
 
 WHOLE = View.centred("-0.75", 0, "1.6", 320, 180)
 INSIDE = View.centred("-0.1", 0, 100, 320, 180)
@@ -58,6 +63,26 @@ def test_picture_and_field_store_the_limit(device: Device, tmp_path: Path) -> No
     assert read_field(tmp_path / "a.npz").job == field.job
 
 
+@pytest.mark.one_device
+def test_a_resumed_render_has_the_limit_of_its_part_file(
+    device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a survey would find now: none is made."""
+    path, cancel, (job, limit) = tmp_path / "a.npz", threading.Event(), JOBS["elephants"]
+
+    def stop(progress: Progress) -> None:
+        if progress.pixels > job.view.pixels // 2:
+            wait_for_a_band(path)
+            cancel.set()
+
+    blocks = Settings(block_pixels=320 * 10)
+    with pytest.raises(CancelledError):
+        mandelcl.render_to(path, automatic(job), None, device, blocks, store_after=0, progress=stop, cancel=cancel)
+    monkeypatch.setattr(session_module, "limited", lambda *_, **__: pytest.fail("there is a survey"))
+    report = mandelcl.render_to(path, automatic(job), None, device, blocks, resume=True)
+    assert report.iterations_cap == read_field(path).job.iterations == limit
+
+
 @pytest.mark.usefixtures("usable")
 def test_several_devices_and_a_cluster_have_the_limit_of_one() -> None:
     job, limit = JOBS["elephants"]
@@ -81,6 +106,13 @@ def test_a_dark_picture_is_explained(device: Device) -> None:
         (line,) = at_limit.lines(1.0, inside, session)
         assert line == "all of the pixels never escape: the surveyed points are proved inside the set"
         assert at_limit.lines(0.3, inside, session) == ()
+
+
+def test_a_machine_without_a_device_claims_nothing_of_what_is_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of a cluster may be such a machine."""
+    monkeypatch.setattr(at_limit, "share_unproved", lambda *_: None)
+    (line,) = at_limit.lines(0.5, JOBS["inside"][0], cast(Session, None))
+    assert "whether they are inside the set is not proved" in line
 
 
 def plan(*stops: Stop, **changes: Any) -> FilmPlan:

@@ -67,6 +67,25 @@ def test_listed_pixels_equal_the_full_picture(
     np.testing.assert_array_equal(listed(work, indices), expected[:, indices])
 
 
+@pytest.mark.parametrize("kind", ["direct", "perturbation"])
+def test_lists_of_several_jobs_equal_those_of_each(device: Device, kind: str) -> None:
+    """Of `direct`, a launch is the last, and its memory is shared; the others have survivors."""
+    number = "float" if kind == "direct" or not device.fp64 else "double"
+    job = replace(JOBS[kind], iterations=400 if kind == "direct" else 3000, number=number)
+    work = fastest_computation(job, [device], Settings())
+    pixels = PixelList(BLOCK, np.arange(3, BLOCK.pixels, 5, dtype=np.uint32))
+    jobs = [work.job.at(job.view.shifted(Fraction(k, 8), Fraction(1, 4))) for k in range(5)]
+    together = []
+    for results in work.run_lists(jobs, pixels):
+        ((_, values, _),) = results
+        together.append(values[:, 0])
+        assert work.log.totals.iterations == int(values[0].sum(dtype=np.uint64))
+    assert len(together) == len(jobs)
+    for one, values in zip(jobs, together, strict=True):
+        work.reset(one)
+        np.testing.assert_array_equal(values, listed(work, pixels.indices))
+
+
 @pytest.mark.one_device
 @pytest.mark.parametrize("algorithm", ["escape", "border"])
 def test_crew_shares_list(device: Device, algorithm: str) -> None:

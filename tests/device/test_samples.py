@@ -3,7 +3,6 @@
 import hashlib
 import json
 import threading
-import time
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -35,6 +34,7 @@ from mandelcl.rendering import sampling
 from mandelcl.rendering.render import render
 from mandelcl.rendering.streaming import render_to
 from tests.device import views
+from tests.device.part_files import wait_for_a_band
 
 WIDTH, HEIGHT = 61, 47
 JOB = Job(views.seahorses(WIDTH, HEIGHT), 300, number="float", rounding="separate", planes=("smooth",))
@@ -52,14 +52,6 @@ def drawn(path: Path, job: Job, colouring: Colouring, device: Device, **options:
     render_to(path, job, colouring, device, BLOCKS, **options)
     with Image.open(path) as picture:
         return np.asarray(picture)
-
-
-def wait_for_a_band(path: Path) -> None:
-    """Return once a render has stored a band."""
-    limit = time.monotonic() + 600
-    while not list(path.parent.glob(f"{path.name}.part/band-???????")):
-        assert time.monotonic() < limit, "no band was stored"
-        time.sleep(0.01)
 
 
 def light_of_samples(device: Device, colouring: Colouring, samples: int) -> npt.NDArray[np.float64]:

@@ -123,8 +123,9 @@ def test_lists_of_colours(folder: Path) -> None:
     assert find_palette("#03071e,ffba08").colours == ("#03071e", "#ffba08")
     own = find_palette(str(folder / "own.json"))
     assert (own.name, own.inside, own.blend) == ("own", "#ffffff", "linear")
-    with pytest.raises(InvalidInputError, match=r"^red is not a colour like #03071e$"):
-        find_palette("#03071e,red")
+    assert find_palette("red,gold,#03071e").colours == ("#ff0000", "#ffd700", "#03071e", "#ffd700")
+    with pytest.raises(InvalidInputError, match=r"^'reddish' is not a colour; write it like 03071e or white$"):
+        find_palette("#03071e,reddish")
 
 
 def test_colour_maps_of_a_library() -> None:
