@@ -22,7 +22,7 @@ from mandelcl.explore.planning import LEVELS
 from mandelcl.explore.saves import Save, read_compression, stem_of
 from mandelcl.explore.workspace import Workspace
 from mandelcl.files.output import SUFFIXES
-from mandelcl.formulas import FORMULAS, JULIA, formula_named
+from mandelcl.formulas import FORMULAS, JULIA, Formula, formula_named
 from mandelcl.version import __version__
 
 PROTOCOL = 2
@@ -119,6 +119,11 @@ def _stop(client: Client, message: Message) -> None:
     if upload is not None:
         upload.close()
         client.send({"say": "stopped", "id": number, "resumable": False})
+
+
+def _formula_of(client: Client, message: Message) -> None:
+    number, formula = messages.number_id(message), Formula.parse(messages.text(message, "text"))
+    client.send({"say": "formula", "id": number, "formula": formula.as_json(places.number_text)})
 
 
 def _devices(client: Client, _message: Message) -> None:
@@ -269,6 +274,7 @@ ANSWERS: Mapping[str, Callable[[Client, Message], None]] = MappingProxyType(
         "film": filming.begin,
         "ticket": _ticket,
         "place": _place_of,
+        "formula": _formula_of,
     }
 )
 

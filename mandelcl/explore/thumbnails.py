@@ -6,10 +6,13 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from mandelcl.base.errors import FileError, InvalidInputError, MandelclError
 from mandelcl.base.machine import give_way
+from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import find_palette
 from mandelcl.core.job import Job
@@ -18,6 +21,7 @@ from mandelcl.explore.bookmarks import Bookmarks
 from mandelcl.explore.messages import Message
 from mandelcl.explore.tasks_aside import run_aside
 from mandelcl.files import cache
+from mandelcl.formulas import FORMULAS, JULIA, MANDELBROT, formula_named
 from mandelcl.workers.channel import Channel
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
 
 _SIZE = 160, 90
 _KIND = "thumbnails"
+_JULIA = "-0.8", "0.156"  # the constant of the thumbnail of Julia sets
+_ITERATIONS = 500  # of formulas
+_SHIPPED_COLOURS = 128
 _VERSION = 1  # changes when the pictures of equal jobs and colours change
 
 Picture: TypeAlias = tuple[str, str]  # a job and a colouring, as JSON
@@ -57,12 +64,30 @@ def _wanted(bookmarks: Bookmarks, names: Sequence[str]) -> list[_Thumbnail]:
         marked = {one.name: (one.job, one.colouring) for one in bookmarks.all() if one.name in names}
     except FileError:  # the welcome message has reported this
         marked = {}
-    return _looked_up({name: _of_place(LOCATIONS[name]) for name in names if name in LOCATIONS} | marked)
+    known = own_pictures()
+    return _looked_up({name: known[name] for name in names if name in known} | marked)
+
+
+def own_pictures() -> Mapping[str, Picture]:
+    """Return the pictures of the named locations, by name, and of the formulas, as `formula:NAME`."""
+    locations = {name: _of_place(place) for name, place in LOCATIONS.items()}
+    return locations | {f"formula:{name}": _of_formula(name) for name in (*FORMULAS, JULIA)}
 
 
 def _looked_up(pictures: Mapping[str, Picture]) -> list[_Thumbnail]:
-    """Return thumbnails with their PNGs if they are cached."""
-    return [(name, picture, cache.read(_KIND, _key(picture))) for name, picture in pictures.items()]
+    """Return thumbnails with their PNGs if they come with the package or are cached."""
+    return [(name, picture, shipped(picture) or cache.read(_KIND, _key(picture))) for name, picture in pictures.items()]
+
+
+def shipped(picture: Picture) -> bytes | None:
+    """Return a thumbnail that comes with the package, or None."""
+    path = shipped_path(picture)
+    return path.read_bytes() if path.is_file() else None
+
+
+def shipped_path(picture: Picture) -> Path:
+    """Return where the package has a thumbnail. The name depends on the job and the colours: old ones are not found."""
+    return Path(__file__).parent / "thumbnail_files" / f"{_key(picture)}.png"
 
 
 def _send(client: "Client", thumbnails: Iterable[_Thumbnail]) -> dict[str, Picture]:
@@ -80,6 +105,16 @@ def _of_place(place: Location) -> Picture:
     """Return a location's job and colouring as JSON."""
     colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
     return Job(place.view(*_SIZE), place.iterations).to_json(), colouring.to_json()
+
+
+def _of_formula(name: str) -> Picture:
+    """Return the job and the colouring of a formula's thumbnail as JSON."""
+    formula = formula_named(name)
+    if name == JULIA:
+        formula = MANDELBROT.julia(*_JULIA)
+    view = View.centred(*formula.home, *_SIZE)
+    job = Job(view, _ITERATIONS, max(Fraction(4), formula.sufficient_radius_squared()), formula)
+    return job.to_json(), Colouring(find_palette("classic")).to_json()
 
 
 def _key(picture: Picture) -> str:
@@ -118,3 +153,20 @@ def _drawn(job_text: str, colouring_text: str, session: "Session") -> bytes:
     file = io.BytesIO()
     Image.fromarray(pixels if picture.table is None else picture.table[pixels]).save(file, "PNG")
     return file.getvalue()
+
+
+def ship() -> None:
+    """Draw the thumbnails that come with the package, and remove those that are not needed any more."""
+    from PIL import Image
+
+    from mandelcl.rendering.session import Session
+
+    pictures = own_pictures().values()
+    wanted = {shipped_path(picture) for picture in pictures}
+    for path in next(iter(wanted)).parent.glob("*.png"):
+        if path not in wanted:
+            path.unlink()
+    with Session() as session:
+        for picture in pictures:
+            with Image.open(io.BytesIO(_drawn(*picture, session))) as image:
+                image.quantize(_SHIPPED_COLOURS).save(shipped_path(picture), "PNG", optimize=True)

@@ -6,6 +6,7 @@ import { parse } from "./ratio.js";
 import { Place } from "./place.js";
 
 const COLOUR = /^[0-9a-fA-F]{6}$/;
+const OPERATIONS = /^[a-z0-9 /]{1,400}$/;
 const WORD = /^[a-z0-9:+ /-]{1,80}$/;
 
 /** Parse the part after #: {place, iterations, auto, colouring, formula, number}, without what it leaves out.
@@ -54,7 +55,8 @@ function readColouring(given) {
 function readFormula(given) {
   const formula = { name: word(given.get("formula"), "formula") };
   for (const [name, value] of given) {
-    if (name.startsWith("formula.")) formula[name.slice(8)] = parse(value).toText();
+    if (name === "formula.operations") formula.operations = operations(value);
+    else if (name.startsWith("formula.")) formula[name.slice(8)] = parse(value).toText();
   }
   return formula;
 }
@@ -103,6 +105,11 @@ function float(text, what) {
   const value = Number(text);
   if (text.trim() === "" || !Number.isFinite(value)) throw new RangeError(`the ${what} must be a number, not ${text.slice(0, 40)}`);
   return value;
+}
+
+function operations(text) {
+  if (!OPERATIONS.test(text)) throw new RangeError(`${text.slice(0, 40)} is no list of operations`);
+  return text;
 }
 
 function word(text, what) {

@@ -28,6 +28,7 @@ export const KEYS = [
   ["l", "copy the link"],
   ["s", "save"],
   ["p", "places"],
+  ["f", "formulas"],
   ["d", "devices"],
   ["x", "compare two devices or numbers"],
   ["v", "details of what is shown"],
@@ -105,7 +106,7 @@ function press(event, shell, explorer) {
       else shell.el.classList.remove("bare");
     },
   };
-  const tools = { "?": "keys", s: "save", d: "devices", p: "places", x: "compare", v: "view", m: "minibrot", j: "julia", k: "keep", c: "command", y: "python", l: "link" };
+  const tools = { "?": "keys", s: "save", f: "formula", d: "devices", p: "places", x: "compare", v: "view", m: "minibrot", j: "julia", k: "keep", c: "command", y: "python", l: "link" };
   if (/^[1-9]$/.test(key) || /^Digit[1-9]$/.test(event.code)) moves.favourite(explorer, Number(event.code.at(-1) || key), event.altKey || event.shiftKey);
   else if (Object.hasOwn(acts, key)) acts[key]();
   else if (Object.hasOwn(tools, key)) shell.act(tools[key]);

@@ -7,6 +7,7 @@ import { dark } from "./dark.js";
 import { devices } from "./devices.js";
 import { julia } from "./julia.js";
 import { keys } from "./keys.js";
+import { formulaPicker } from "./formula_picker.js";
 import { home, zoom } from "./moves.js";
 import { keep, places } from "./places.js";
 import { minibrot } from "./minibrot.js";
@@ -24,6 +25,7 @@ export const panels = [
   tool("in", "Zoom in (+)", "in", (explorer) => zoom(explorer, middle(explorer), 6, "button")),
   tool("out", "Zoom out (−)", "out", (explorer) => zoom(explorer, middle(explorer), -6, "button")),
   view,
+  formulaPicker,
   colours,
   places,
   tool("keep", "Bookmark this location (k)", "keep", (explorer) => keep(explorer), "Bookmark"),

@@ -17,7 +17,7 @@ export function refine(explorer) {
     if (!explorer.refines || !explorer.atRest || explorer.panes.length > 1 || pane.state !== "resting" || pane.refined || asked) return;
     asked = pane.askRefined(explorer.state.colouring);
     const own = asked;
-    const said = await own.catch((error) => explorer.say(error.message, "warning"));
+    const said = await own.catch((error) => explorer.notify(error.message, "warning"));
     if (asked !== own) return;
     asked = null;
     if (said?.say === "refined") pane.refine(said.samples);

@@ -5,6 +5,8 @@ import { Place } from "./place.js";
 import { parse } from "./ratio.js";
 import { automatic, maxIterations, home } from "./moves.js";
 
+const PROGRAM = "program"; // the name of a formula that is not in the list
+
 export function view(explorer, shell) {
   const field = (label, rows) => element("textarea", { rows, spellcheck: "false", "aria-label": label, autocomplete: "off" });
   const re = field("Real part", 3), im = field("Imaginary part", 3);
@@ -13,7 +15,7 @@ export function view(explorer, shell) {
   const auto = element("input", { type: "checkbox", onchange: () => automatic(explorer, auto.checked) });
   const number = element("input", { type: "text", list: "numbers", "aria-label": "Number", autocomplete: "off" });
   const numbers = element("datalist", { id: "numbers" }, ["auto", ...explorer.client.welcome.numbers, "fixed:5", "fixed:8"].map((name) => element("option", { value: name })));
-  const formula = element("select", { "aria-label": "Formula" }, explorer.client.welcome.formulas.map(({ name, summary }) => element("option", { value: name, title: summary }, name)));
+  const formula = element("select", { "aria-label": "Formula" }, explorer.client.welcome.formulas.map(({ name, summary }) => element("option", { value: name, title: summary }, name)), element("option", { value: PROGRAM, disabled: true }, "another (f)"));
   const parameters = element("div", {});
 
   const go = () => tried(explorer, () => {
@@ -23,7 +25,8 @@ export function view(explorer, shell) {
   const compute = () => tried(explorer, () => {
     const texts = [...parameters.querySelectorAll("input")].map((each) => [each.name, parse(each.value).toText()]);
     const before = explorer.state.job.formula.name;
-    const job = { number: number.value.trim() || "auto", formula: { name: formula.value, ...Object.fromEntries(texts) } };
+    const { operations } = before === PROGRAM && formula.value === PROGRAM ? explorer.state.job.formula : {};
+    const job = { number: number.value.trim() || "auto", formula: { name: formula.value, ...(operations ? { operations } : {}), ...Object.fromEntries(texts) } };
     explorer.show({ job, place: before === formula.value ? undefined : Place.of(explorer.homeOf(formula.value)) }, "typed");
   });
   iterations.addEventListener("change", () => tried(explorer, () => maxIterations(explorer, parse(iterations.value).toNumber())));

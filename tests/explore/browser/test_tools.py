@@ -294,3 +294,23 @@ def test_every_button_has_a_name_and_is_reached_by_the_keyboard(wanderer: Explor
         page.keyboard.press("Tab")
         reached.add(page.evaluate("() => document.activeElement.dataset.tool ?? document.activeElement.className"))
     assert {"pane", "home", "view", "save", "compare", "keys"} <= reached
+
+
+def test_formula_is_picked_by_its_picture_or_written(explorer: Explorer) -> None:
+    page, formula = explorer.page, "(explorer) => explorer.state.job.formula"
+    page.keyboard.press("f")
+    page.click("[data-formula=burning-ship]")
+    explorer.rests()
+    assert explorer.run(formula) == {"name": "burning-ship"}
+    page.fill("[aria-label=Formula][type=text]", "sqr add / absx absy sqr add")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.getElementById('explorer').explorer.state.job.formula.operations")
+    explorer.rests()
+    explorer.is_addressed()
+    page.reload()
+    explorer.rests()
+    assert explorer.run(formula) == {"name": "program", "operations": "sqr add / absx absy sqr add"}
+    page.keyboard.press("f")
+    page.fill("[aria-label=Formula][type=text]", "z^^2")
+    page.keyboard.press("Enter")
+    page.locator(".line.warning").wait_for(timeout=PATIENCE_MS)
