@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mandelcl.base.arithmetic import Complex
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
-from mandelcl.engine.methods import method_of
+from mandelcl.engine.methods import direct
 from mandelcl.engine.methods.direct import start
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.studies import sign_magnitude
@@ -217,6 +217,6 @@ def _odd_sum(a: Reals, b: Reals) -> Reals:
 
 def _integer_counts(job: Job, pixels: npt.NDArray[np.int64]) -> Words:
     """Return counts in the fixed point's own digits."""
-    count = method_of(job).count
+    count = direct.count  # fixed point has no other method
     places = (divmod(index, job.view.width) for index in pixels.tolist())
     return np.array([count(job, column, row, job.iterations) for row, column in places], np.uint32)
