@@ -1,6 +1,7 @@
 """`mandelcl locate`."""
 
 import json
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,14 @@ from mandelcl.core.locations import find_location
 from mandelcl.formulas import MANDELBROT, Formula
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from mandelcl.base.errors import Token
     from mandelcl.perturbation.locate import Box, Minibrot
+    from mandelcl.perturbation.misiurewicz import MisiurewiczPoint
 
 _MOST_PERIOD = 1_000_000
+_MOST_PREPERIODIC = 50_000  # of a preperiod and period together, since all pairs are compared
 
 
 @click.command(
@@ -32,6 +37,8 @@ Examples:
   mandelcl locate --center 0.001 1.001 --zoom 1000 --json
   mandelcl locate --center 0 1 --zoom 1e100
   mandelcl locate --formula burning-ship --in -1.77 -1.75 -0.04 -0.02
+  mandelcl locate --at thorn-star --embedded
+  mandelcl locate --misiurewicz --in -0.12 -0.08 0.94 0.98
 """,
 )
 @click.option("--in", "edges", nargs=4, metavar="XMIN XMAX YMIN YMAX", help="The box to search.")
@@ -57,6 +64,8 @@ Examples:
     help="The longest period to search for.",
 )
 @click.option("--period", type=click.IntRange(min=1), metavar="P", help="Use this period; do not search for one.")
+@click.option("--misiurewicz", is_flag=True, help="Find a Misiurewicz point instead of a minibrot.")
+@click.option("--embedded", is_flag=True, help="Also print the zooms at which embedded Julia sets appear about it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def command(
@@ -69,6 +78,8 @@ def command(
     size: str | None,
     iterations: int,
     period: int | None,
+    misiurewicz: bool,
+    embedded: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -81,10 +92,18 @@ def command(
     of it. Under formulas with folds or mirrors a minibrot is stretched as well: the factor takes the place of the
     angle.
     """
+    if misiurewicz and embedded:
+        raise click.UsageError("--embedded is about a minibrot; leave --misiurewicz or --embedded out")
     chosen = None if formula is None else Formula.parse(formula)
     box, of_file = _box(edges, at, center, zoom, like, size)
-    found = interruptible(lambda cancel: _locate(box, chosen or of_file, iterations, period, quiet, cancel))
+    iterated = chosen or of_file
+    if misiurewicz:
+        _print_misiurewicz(box, iterated, iterations, period, as_json, quiet)
+        return
+    found = interruptible(lambda cancel: _locate(box, iterated, iterations, period, quiet, cancel))
     facts = found.as_dict()
+    if embedded:
+        facts["embedded"] = interruptible(lambda cancel: _embedded(found, cancel))
     if as_json:
         click.echo(json.dumps(facts))
         return
@@ -93,9 +112,54 @@ def command(
         shown.insert(0, "formula")
     if not found.formula.analytic:
         shown[shown.index("degrees")] = "stretch"
-    for name in shown:
-        click.echo(f"{name:10}  {facts[name]}")
+    _print_table(facts, shown)
+    for julia in facts.get("embedded", ()):
+        click.echo(f"embedded    zoom {julia['zoom']}, inside the set of period {julia['parent']}")
     click.echo(f"\n{found.command}")
+
+
+def _print_table(facts: "Mapping[str, object]", names: "Sequence[str]") -> None:
+    for name in names:
+        click.echo(f"{name:10}  {facts[name]}")
+
+
+def _embedded(found: "Minibrot", cancel: "Token") -> list[dict[str, object]]:
+    """Return the embedded Julia sets about a minibrot: the period of the set around each, and the zoom."""
+    from mandelcl.perturbation.embedded import embedded_julia_sets
+    from mandelcl.perturbation.locate import zoom_text
+
+    sets = embedded_julia_sets(found.nucleus, found.formula, cancel)
+    return [{"parent": julia.parent, "zoom": zoom_text(julia.size)} for julia in sets]
+
+
+def _print_misiurewicz(box: "Box", formula: Formula, most: int, period: int | None, as_json: bool, quiet: bool) -> None:
+    """Find a Misiurewicz point in a box and print it, with a command that draws the box about it."""
+    from mandelcl.perturbation.locate import decimal_text, render_command, short_text
+    from mandelcl.perturbation.misiurewicz import find_misiurewicz
+
+    def work(cancel: "Token") -> "MisiurewiczPoint":
+        with phases_bar(quiet) as show:
+            return find_misiurewicz(
+                box, min(most, _MOST_PREPERIODIC), period, formula=formula, cancel=cancel, progress=show
+            )
+
+    found = interruptible(work)
+    digits = math.ceil(found.bits * math.log10(2))
+    facts: dict[str, object] = {
+        "formula": formula.name,
+        "preperiod": found.preperiod,
+        "period": found.period,
+        "re": decimal_text(found.re, digits),
+        "im": decimal_text(found.im, digits),
+        "multiplier": round(found.multiplier, 6),
+        "zoom": short_text(4 / (box.ymax - box.ymin), 3),
+    }
+    command = render_command(formula, f"--center {facts['re']} {facts['im']} --zoom {facts['zoom']}")
+    if as_json:
+        click.echo(json.dumps(facts | {"command": command}))
+        return
+    _print_table(facts, list(facts) if formula != MANDELBROT else list(facts)[1:])
+    click.echo(f"\n{command}")
 
 
 def _locate(box: "Box", formula: Formula, most: int, period: int | None, quiet: bool, cancel: "Token") -> "Minibrot":

@@ -88,7 +88,7 @@ class JacobianOrbit:
         A is the derivative by z_1, B that by c, and d the degree of the first line (for z² + c the estimate of
         C. Heiland-Allen, mathr.co.uk, "Deriving the size estimate").
         """
-        return -(_log2(self.by_first) / max(1, self._degree - 1) + _log2(self.change))
+        return -(log2_of(self.by_first) / max(1, self._degree - 1) + log2_of(self.change))
 
     @property
     def turn(self) -> float:
@@ -130,7 +130,7 @@ def plain(change: Change) -> tuple[complex, complex, int]:
     return complex(*parts[:2]), complex(*parts[2:]), exponent + length
 
 
-def _log2(change: Change) -> float:
+def log2_of(change: Change) -> float:
     """Return log2 of the root of the modulus of the determinant: that of |B| for a conformal change."""
     direct, mirror, exponent = plain(change)
     determinant = abs(abs(direct) ** 2 - abs(mirror) ** 2)

@@ -117,7 +117,7 @@ class Minibrot:
     @property
     def zoom(self) -> str:
         """The zoom that shows it whole."""
-        return short_text(Fraction(4) / (_HEIGHT * self.nucleus.size), 3)
+        return zoom_text(self.nucleus.size)
 
     @property
     def iterations(self) -> int:
@@ -128,10 +128,7 @@ class Minibrot:
     def command(self) -> str:
         """The command that draws it."""
         place = f"--center {self.re} {self.im} --zoom {self.zoom} --iterations {self.iterations}"
-        if self.formula == MANDELBROT:
-            return f"mandelcl render {place}"
-        name, skewed = self.formula.name, "" if self.nucleus.matrix is None else " --auto-skew"
-        return f"mandelcl render --formula {shlex.quote(name)} {place}{skewed}"
+        return render_command(self.formula, place + ("" if self.nucleus.matrix is None else " --auto-skew"))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
@@ -283,6 +280,17 @@ def _recurs(orbit: Orbit) -> bool:
     """
     re, im = orbit.re[-_MOST_CYCLE:], orbit.im[-_MOST_CYCLE:]
     return bool((np.abs(re[:-1] - re[-1]) + np.abs(im[:-1] - im[-1])).min() < _SAME)
+
+
+def render_command(formula: Formula, place: str) -> str:
+    """Return the command that draws a place given as options."""
+    chosen = "" if formula == MANDELBROT else f"--formula {shlex.quote(formula.name)} "
+    return f"mandelcl render {chosen}{place}"
+
+
+def zoom_text(size: Fraction) -> str:
+    """Return the zoom at which a set of a size is seen whole, rounded down to three digits."""
+    return short_text(Fraction(4) / (_HEIGHT * size), 3)
 
 
 def decimal_text(value: Fraction, digits: int) -> str:

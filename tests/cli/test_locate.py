@@ -84,6 +84,19 @@ def test_every_formula_is_searched(run: Run) -> None:
     assert "--formula 'sqr add / absx sqr add' " in hybrid["command"]
 
 
+def test_misiurewicz_points_and_embedded_julia_sets(run: Run, folder: Path) -> None:
+    given = ("locate", "--misiurewicz", "--in", "-0.12", "-0.08", "0.94", "0.98")
+    table, command = run(*given).out.split("\n\n")
+    facts = dict(line.split() for line in table.splitlines())
+    assert list(facts) == ["preperiod", "period", "re", "im", "multiplier", "zoom"]
+    assert (facts["preperiod"], facts["period"], facts["zoom"]) == ("4", "1", "100")
+    assert command == f"mandelcl render --center {facts['re']} {facts['im']} --zoom 100\n"
+    assert json.loads(run(*given, "--json").out)["re"] == facts["re"]
+    assert "leave --misiurewicz or --embedded out" in refused(run, folder, *given, "--embedded", code=2)
+    found = run("locate", "--in", "-1.75", "-1.748", "0.012", "0.014", "--embedded")
+    assert "inside the set of period 1\n" in found.out
+
+
 @pytest.mark.usefixtures("usable")
 def test_like_a_picture(run: Run) -> None:
     assert run("render", "--at", "thorn-star", "--size", "32x18", "-o", "a.png", "--quiet").code == 0
