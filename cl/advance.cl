@@ -17,9 +17,6 @@
 /* Whether escaped orbits are carried on to the smooth radius. */
 #define FOLLOWED (SMOOTH || DISTANCE || LAST || TRAIL)
 
-/* The count of an orbit that is known never to escape: above any cap. */
-#define INSIDE 0xffffffffu
-
 /* The index of a lane that has no pixel. */
 #define NO_PIXEL 0xffffffffu
 
@@ -30,7 +27,7 @@ typedef struct {
   pixel_map map;
   global const uint *parameters;
   global const uint *method;
-  uint max_iterations;
+  count_scalar max_iterations;
 } advance_view;
 
 /* The orbits of a work-item. `index` is a pixel's place in its block; `alive` masks the lanes still iterating. For
@@ -43,9 +40,9 @@ typedef struct {
   orbit_constant c[VECTORS];
   int_lanes alive[VECTORS];
   uint_lanes index[VECTORS];
-  uint_lanes count[VECTORS];
+  count_lanes count[VECTORS];
 #if FOLLOWED
-  uint_lanes smooth_step[VECTORS];
+  count_lanes smooth_step[VECTORS];
   float_lanes smooth_norm[VECTORS];
 #endif
 #if DISTANCE
@@ -72,7 +69,8 @@ typedef struct {
 #define ORBIT_SAVED_WORDS ORBIT_STATE_WORDS
 #endif
 
-static advance_view advance_load_view(global const uint *words, global const uint *method_words, uint max_iterations) {
+static advance_view advance_load_view(global const uint *words, global const uint *method_words,
+                                      count_scalar max_iterations) {
   advance_view view;
   view.radius_squared = number_load(words);
   view.map = map_load(words + NUMBER_WORDS);
@@ -120,11 +118,11 @@ static void advance_smooth(advance_orbits *orbits, uint v, advance_left left, in
   const number_far c = orbit_far_constant(orbits->c[v]);
   const formula_derivative move = orbit_move(orbits->c[v]);
   advance_left there = left, last = left;
-  uint_lanes phase = orbits->count[v] % (uint_lanes)(FORMULA_PHASES);
+  uint_lanes phase = counts_low(orbits->count[v] % (count_lanes)(FORMULA_PHASES));
   int_lanes on = within;
   ROLLED for (uint step = 0; lanes_any(on); step++) {
-    const uint_lanes here = add_sat(orbits->count[v], (uint_lanes)(step));
-    orbits->smooth_step[v] = select(orbits->smooth_step[v], here, on);
+    const count_lanes here = add_sat(orbits->count[v], (count_lanes)(step));
+    orbits->smooth_step[v] = counts_select(orbits->smooth_step[v], here, on);
     orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_far_norm(there.z), on);
     last = advance_left_keep(last, there, on);
     on &= step < SMOOTH_LIMIT ? ~number_far_outside(there.z) : (int_lanes)(0);
@@ -146,10 +144,10 @@ static void advance_smooth(advance_orbits *orbits, uint v, advance_left left, in
  * steps, and note where they got to. */
 static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lanes within) {
   const number_far c = orbit_far_constant(orbits->c[v]);
-  uint_lanes phase = orbits->count[v] % (uint_lanes)(FORMULA_PHASES);
+  uint_lanes phase = counts_low(orbits->count[v] % (count_lanes)(FORMULA_PHASES));
   ROLLED for (uint step = 0; lanes_any(within); step++) {
-    const uint_lanes here = add_sat(orbits->count[v], (uint_lanes)(step));
-    orbits->smooth_step[v] = select(orbits->smooth_step[v], here, within);
+    const count_lanes here = add_sat(orbits->count[v], (count_lanes)(step));
+    orbits->smooth_step[v] = counts_select(orbits->smooth_step[v], here, within);
     orbits->smooth_norm[v] = select(orbits->smooth_norm[v], number_far_norm(z), within);
 #if LAST
     advance_note_last(orbits, v, z, within);

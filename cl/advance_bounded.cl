@@ -38,7 +38,8 @@ static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 }
 
 /* Advance the orbits by at most `strides` turns, or until every lane is decided. */
-static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bool shortcuts,
+                        const advance_view *view) {
   const orbit_constant c = orbits->c[0];
   const int rounded = (int)view->method[METHOD_ROUNDED];
   const float_lanes radius = sqrt(number_to_float(view->radius_squared));
@@ -51,18 +52,18 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
     for (uint step = 0; step < BOUNDED_RUN && lanes_any(alive); step++) {
       bounded_grow(&state, size, rounded, alive);
       state.z = number_keep(state.z, formula_step(state.z, c, 0), alive);
-      state.n -= LANED(as_uint)(alive); /* a mask is −1 */
+      state.n += counts_convert((uint_lanes)(0) - LANED(as_uint)(alive)); /* a mask is −1 */
       size = number_reach(state.z);
       alive &= lanes_mask(size + bounded_error(&state) <= within) &
-          lanes_mask(state.n < (uint_lanes)(view->max_iterations));
+          lanes_mask(state.n < (count_lanes)(view->max_iterations));
     }
   }
   const int_lanes ended = orbits->alive[0] & ~alive,
-      at_limit = ended & lanes_mask(state.n == (uint_lanes)(view->max_iterations));
+      at_limit = ended & lanes_mask(state.n == (count_lanes)(view->max_iterations));
   const int_lanes outside = lanes_mask(size * (1.0f - 0x1p-17f) - 0x1p-88f - bounded_error(&state) > beyond);
   orbits->state[0] = state;
   orbits->alive[0] = alive;
-  orbits->count[0] = select(orbits->count[0], state.n, ended);
+  orbits->count[0] = counts_select(orbits->count[0], state.n, ended);
   orbits->certified[0] = ended & (outside | at_limit);
 #if FOLLOWED
   advance_smooth(orbits, 0, number_far_from(state.z), ended & outside & ~at_limit);

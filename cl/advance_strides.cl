@@ -64,14 +64,15 @@ static void advance_tested_step(orbit_state *state, orbit_constant c, int_lanes 
 #if TRAIL
 /* Iterate lanes that left again, from the z at which the stride before began to the smooth radius, and note their last
  * iterates; `n` is where the stride began in which they left. */
-static void advance_again(advance_orbits *orbits, uint v, uint_lanes n, int_lanes left) {
-  const uint_lanes from = n - min(n, (uint_lanes)(STRIDE)), steps = orbits->count[v] - from;
+static void advance_again(advance_orbits *orbits, uint v, count_lanes n, int_lanes left) {
+  const count_lanes from = n - min(n, (count_lanes)(STRIDE));
+  const uint_lanes steps = counts_saturated(orbits->count[v] - from);
   number_complex z = orbits->behind[v];
   trail_iterates iterates;
   ROLLED for (uint step = 0; lanes_any(left & lanes_mask((uint_lanes)(step) < steps)); step++) {
     const int_lanes on = left & lanes_mask((uint_lanes)(step) < steps);
     z = number_keep(z, formula_step(z, orbit_formula_constant(orbits->c[v]), ADVANCE_PHASE(step)), on);
-    const uint_lanes reached = from + (uint_lanes)(step + 1);
+    const count_lanes reached = from + (count_lanes)(step + 1);
     trail_note(orbits, v, &iterates, number_far_from(z), reached, on & lanes_mask(reached < orbits->count[v]));
   }
   trail_end(orbits, v, &iterates, number_far_from(z), left);
@@ -80,8 +81,8 @@ static void advance_again(advance_orbits *orbits, uint v, uint_lanes n, int_lane
 
 /* Run the lanes `within` for a stride from state[v] at iteration n[v], testing each step, all vectors side by side, and
  * note the counts of those that leave; the rest are left in `within`. Counts saturate: near 2³² a stride may reach past
- * the largest one. */
-INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const uint_lanes *n, int_lanes *within,
+ * the largest one of 32 bits. */
+INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const count_lanes *n, int_lanes *within,
                              const advance_view *view) {
   int_lanes given[VECTORS], any_within = (int_lanes)(0);
   uint_lanes inside_steps[VECTORS];
@@ -110,8 +111,8 @@ INLINED void advance_exactly(advance_orbits *orbits, orbit_state *state, const u
     UNROLL for (uint v = 0; v < VECTORS; v++) any_within |= within[v];
   }
   UNROLL for (uint v = 0; v < VECTORS; v++) {
-    const uint_lanes count = add_sat(inside_steps[v], n[v] + (uint_lanes)(1));
-    orbits->count[v] = select(orbits->count[v], count, given[v] & ~within[v]);
+    const count_lanes count = add_sat(counts_convert(inside_steps[v]), n[v] + (count_lanes)(1));
+    orbits->count[v] = counts_select(orbits->count[v], count, given[v] & ~within[v]);
   }
 #if FOLLOWED
   int_lanes left[VECTORS];
@@ -180,11 +181,11 @@ INLINED void advance_look(uint stride, uint *look, const orbit_state *state, orb
 static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_view *view) {
   orbit_state state[VECTORS];
   int_lanes within[VECTORS];
-  uint_lanes n[VECTORS];
+  count_lanes n[VECTORS];
   UNROLL for (uint v = 0; v < VECTORS; v++) {
     state[v] = orbits->state[v];
     within[v] = orbits->alive[v];
-    n[v] = (uint_lanes)(0);
+    n[v] = (count_lanes)(0);
   }
   advance_exactly(orbits, state, n, within, view);
   advance_put_back(orbits, state, within);
@@ -193,7 +194,7 @@ static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_v
     UNROLL for (uint v = 0; v < VECTORS; v++) {
       if (!lanes_any(within[v])) continue;
       const int_lanes inside = within[v] & formula_inside(orbit_formula_constant(orbits->c[v]));
-      orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), inside);
+      orbits->count[v] = counts_select(orbits->count[v], (count_lanes)(COUNT_NONE), inside);
       orbits->alive[v] &= ~inside;
     }
   }
@@ -205,11 +206,12 @@ static void advance_open(advance_orbits *orbits, bool shortcuts, const advance_v
  * kept in arrays of this function, so that the compiler holds them in registers. A lane that is found outside at the
  * end of a stride waits, with its state as it was when the stride began, until all are through; then one more stride,
  * with each step tested, finds the counts of all at once. */
-static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bool shortcuts,
+                        const advance_view *view) {
   orbit_state state[VECTORS], left_from[VECTORS], seen[VECTORS];
   orbit_constant c[VECTORS];
   int_lanes alive[VECTORS], left[VECTORS], any_alive = (int_lanes)(0), any_left = (int_lanes)(0);
-  uint_lanes left_n[VECTORS];
+  count_lanes left_n[VECTORS];
 #if TRAIL
   number_complex behind[VECTORS], left_behind[VECTORS];
 #endif
@@ -218,7 +220,7 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
     left_from[v] = state[v];
     c[v] = orbits->c[v];
     left[v] = (int_lanes)(0);
-    left_n[v] = (uint_lanes)(0);
+    left_n[v] = (count_lanes)(0);
 #if TRAIL
     behind[v] = left_behind[v] = orbits->behind[v];
 #endif
@@ -244,13 +246,13 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
         const int_lanes leaving = alive[v] & outside[v];
         const int_lanes cycling = alive[v] & ~outside[v] & orbit_equal(state[v], seen[v]);
         left_from[v] = orbit_keep(left_from[v], start[v], leaving);
-        left_n[v] = select(left_n[v], (uint_lanes)(n), leaving);
+        left_n[v] = counts_select(left_n[v], (count_lanes)(n), leaving);
 #if TRAIL
         left_behind[v] = number_keep(left_behind[v], behind[v], leaving);
 #endif
         left[v] |= leaving;
         any_left |= leaving;
-        orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), cycling);
+        orbits->count[v] = counts_select(orbits->count[v], (count_lanes)(COUNT_NONE), cycling);
         alive[v] &= ~(leaving | cycling);
         any_alive |= alive[v];
       }
@@ -269,20 +271,21 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
 }
 #else
 /* As above, with each step tested. */
-static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bool shortcuts,
+                        const advance_view *view) {
   orbit_state state[VECTORS], seen[VECTORS];
   int_lanes alive[VECTORS], any_alive = (int_lanes)(0);
   advance_take(orbits, state, seen, alive, &any_alive, view);
   uint look = shortcuts ? 1 : 0;
   for (uint stride = 0; stride < strides && lanes_any(any_alive);) {
-    uint_lanes from[VECTORS];
-    UNROLL for (uint v = 0; v < VECTORS; v++) from[v] = (uint_lanes)(n);
+    count_lanes from[VECTORS];
+    UNROLL for (uint v = 0; v < VECTORS; v++) from[v] = (count_lanes)(n);
     advance_exactly(orbits, state, from, alive, view);
     stride++;
     any_alive = (int_lanes)(0);
     UNROLL for (uint v = 0; v < VECTORS; v++) {
       const int_lanes cycling = alive[v] & orbit_equal(state[v], seen[v]);
-      orbits->count[v] = select(orbits->count[v], (uint_lanes)(INSIDE), cycling);
+      orbits->count[v] = counts_select(orbits->count[v], (count_lanes)(COUNT_NONE), cycling);
       alive[v] &= ~cycling;
       any_alive |= alive[v];
     }

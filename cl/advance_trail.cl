@@ -11,10 +11,10 @@ typedef struct {
 } trail_iterates;
 
 /* Note z_n of the lanes of the mask, if it is among the last; the smooth step is known. */
-static void trail_note(const advance_orbits *orbits, uint v, trail_iterates *iterates, number_far z, uint_lanes n,
+static void trail_note(const advance_orbits *orbits, uint v, trail_iterates *iterates, number_far z, count_lanes n,
                        int_lanes mask) {
-  const uint_lanes before = orbits->smooth_step[v] - n;
-  const int_lanes noted = mask & lanes_mask(n >= (uint_lanes)(1)) &
+  const uint_lanes before = counts_saturated(orbits->smooth_step[v] - n);
+  const int_lanes noted = mask & lanes_mask(n >= (count_lanes)(1)) &
                           lanes_mask(before <= (uint_lanes)(TRAIL_WINDOW));
   if (!lanes_any(noted)) return;
   const trail_point point = trail_point_from(z);
@@ -36,20 +36,20 @@ static void trail_note(const advance_orbits *orbits, uint v, trail_iterates *ite
  * what all that are noted come to, the earliest first. */
 static void trail_end(advance_orbits *orbits, uint v, trail_iterates *iterates, number_far z, int_lanes mask) {
   const number_far c = orbit_far_constant(orbits->c[v]);
-  const uint_lanes last = orbits->smooth_step[v];
-  uint_lanes n = orbits->count[v];
+  const count_lanes last = orbits->smooth_step[v];
+  count_lanes n = orbits->count[v];
   int_lanes on = mask;
   number_far there = z;
-  ROLLED for (; lanes_any(on); n += (uint_lanes)(1)) {
+  ROLLED for (; lanes_any(on); n += (count_lanes)(1)) {
     trail_note(orbits, v, iterates, there, n, on);
     on &= lanes_mask(n < last);
-    there = formula_far_step(there, c, n % (uint_lanes)(FORMULA_PHASES));
+    there = formula_far_step(there, c, counts_low(n % (count_lanes)(FORMULA_PHASES)));
   }
   const trail_point c_point = trail_point_from(c);
   float_lanes all_before[TRAIL_TERMS], all_after[TRAIL_TERMS];
   UNROLL for (uint k = 0; k < TRAIL_TERMS; k++) all_before[k] = all_after[k] = trail_start(k);
   ROLLED for (uint steps = TRAIL_WINDOW + 1; steps-- > 0;) {
-    const int_lanes there_is = mask & lanes_mask((uint_lanes)(steps) < last);
+    const int_lanes there_is = mask & lanes_mask((count_lanes)(steps) < last);
     if (!lanes_any(there_is)) continue;
     float re[LANES], im[LANES];
     for (uint l = 0; l < LANES; l++) {

@@ -17,11 +17,12 @@
 
 /* Up to METHOD_RUN iterations of the orbits themselves, in the lanes of the mask; returns as above. */
 INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes mask, const advance_view *view,
-                           uint_lanes *count, number_complex *far, bool shortcuts) {
+                           count_lanes *count, number_complex *far, bool shortcuts) {
   global const uint *method = view->method;
   orbit_state *state = &orbits->state;
   const number_real dip = (number_real)(METHOD_DIP);
-  const uint_lanes most = min((uint_lanes)(view->max_iterations) - state->n, (uint_lanes)(METHOD_RUN));
+  const uint_lanes most = min(counts_saturated((count_lanes)(view->max_iterations) - state->n),
+                              (uint_lanes)(METHOD_RUN));
   const number_complex from = scaled_plain(orbits->reference), by = scaled_plain(state->z);
   number_complex w = {from.re + by.re, from.im + by.im};
   number_real norm = scaled_norm(w);
@@ -41,7 +42,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
     running &= lanes_mask(next_norm <= view->radius_squared) & lanes_mask(next_norm >= dip) & lanes_mask(steps < most);
   }
   const int_lanes outside = mask & lanes_mask(!(norm <= view->radius_squared)), dips = lanes_mask(norm < dip);
-  state->n += steps;
+  state->n += counts_convert(steps);
   state->place = select(state->place, (state->place + steps) % (uint_lanes)(method[METHOD_LENGTH]), mask);
   *far = number_keep(*far, w, outside);
   step_run_left(&run, &orbits->errors, state, outside, view);
@@ -63,7 +64,8 @@ static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 
 /* Advance the orbits by at most `strides` turns, or until every lane is decided. Orbits whose next turn is a run wait
  * until all of the vector are at one. */
-static void advance_run(advance_orbits *orbits, uint n, uint strides, bool shortcuts, const advance_view *view) {
+static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bool shortcuts,
+                        const advance_view *view) {
   const orbit_constant c = orbits->c[0];
   const int_lanes known = view->method[METHOD_INSIDE] ? orbits->alive[0] : (int_lanes)(0);
   turning turning;
@@ -71,10 +73,10 @@ static void advance_run(advance_orbits *orbits, uint n, uint strides, bool short
   turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
   turning.alive = orbits->alive[0] & ~known;
 #if TRAIL
-  turning.until = (uint_lanes)(view->max_iterations);
+  turning.until = (count_lanes)(view->max_iterations);
 #endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
-  uint_lanes count = select(orbits->count[0], (uint_lanes)(INSIDE), known);
+  count_lanes count = counts_select(orbits->count[0], (count_lanes)(COUNT_NONE), known);
   number_complex far = number_zero();
   int_lanes outside = (int_lanes)(0);
   uint turns = 0;

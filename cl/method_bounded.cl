@@ -20,18 +20,18 @@ typedef struct {
   number_complex z;
   float_lanes error;
   int_lanes error_e;
-  uint_lanes n;
+  count_lanes n;
 } orbit_state;
 
 typedef number_complex orbit_constant;
 
 /* 32-bit words of a saved state. */
-#define ORBIT_STATE_WORDS (NUMBER_STATE_WORDS + 3)
+#define ORBIT_STATE_WORDS (NUMBER_STATE_WORDS + 2 + COUNT_WORDS)
 
 static orbit_state orbit_start(number_complex point) {
   orbit_state start;
   start.z = number_zero();
-  start.n = (uint_lanes)(0);
+  start.n = (count_lanes)(0);
   start.error = (float_lanes)(1);
   start.error_e = (int_lanes)(-(1 << 20)); /* 0 is exact */
   return start;
@@ -48,16 +48,16 @@ static number_far orbit_far_constant(orbit_constant c) {
 
 static void orbit_pack(orbit_state state, uint_lanes *words) {
   number_pack(state.z, words);
-  words[NUMBER_STATE_WORDS] = state.n;
-  words[NUMBER_STATE_WORDS + 1] = LANED(as_uint)(state.error);
-  words[NUMBER_STATE_WORDS + 2] = LANED(as_uint)(state.error_e);
+  counts_pack(state.n, words + NUMBER_STATE_WORDS);
+  words[ORBIT_STATE_WORDS - 2] = LANED(as_uint)(state.error);
+  words[ORBIT_STATE_WORDS - 1] = LANED(as_uint)(state.error_e);
 }
 
 static orbit_state orbit_unpack(const uint_lanes *words) {
   orbit_state state;
   state.z = number_unpack(words);
-  state.n = words[NUMBER_STATE_WORDS];
-  state.error = LANED(as_float)(words[NUMBER_STATE_WORDS + 1]);
-  state.error_e = LANED(as_int)(words[NUMBER_STATE_WORDS + 2]);
+  state.n = counts_unpack(words + NUMBER_STATE_WORDS);
+  state.error = LANED(as_float)(words[ORBIT_STATE_WORDS - 2]);
+  state.error_e = LANED(as_int)(words[ORBIT_STATE_WORDS - 1]);
   return state;
 }

@@ -68,16 +68,18 @@ typedef struct {
 /* Where an orbit was at an iteration. */
 typedef struct {
   scaled z;
-  uint_lanes place, n;
+  uint_lanes place;
+  count_lanes n;
 } orbit_mark;
-#define ORBIT_MARK_WORDS (NUMBER_STATE_WORDS + 3)
+#define ORBIT_MARK_WORDS (NUMBER_STATE_WORDS + 2 + COUNT_WORDS)
 #endif
 
 /* The difference, its place in the reference, and the iteration. `whole` masks the lanes whose next turn iterates the
  * orbit itself. */
 typedef struct {
   scaled z;
-  uint_lanes place, n;
+  uint_lanes place;
+  count_lanes n;
   int_lanes whole;
 #if DISTANCE
   scaled d; /* by the constant */
@@ -108,9 +110,9 @@ typedef struct {
  * of comparisons; with DISTANCE, the derivative and its exponent; with TRAIL, the two marks. */
 #define ORBIT_PLACED_WORDS (NUMBER_STATE_WORDS + 2 + CERTIFIED * NUMBER_WORDS)
 #if DISTANCE
-#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + NUMBER_STATE_WORDS + 4)
+#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + NUMBER_STATE_WORDS + 3 + COUNT_WORDS)
 #else
-#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + 3)
+#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + 2 + COUNT_WORDS)
 #endif
 #if TRAIL
 #define ORBIT_STATE_WORDS (ORBIT_UNMARKED_WORDS + 2 * ORBIT_MARK_WORDS)
@@ -284,7 +286,8 @@ static orbit_state orbit_start(number_complex point) {
   orbit_state start;
   start.z.z = start.seen.z.z = number_zero();
   start.z.e = start.seen.z.e = (int_lanes)(SCALED_NOTHING);
-  start.place = start.n = start.seen.visits = (uint_lanes)(0);
+  start.place = start.seen.visits = (uint_lanes)(0);
+  start.n = (count_lanes)(0);
   start.whole = (int_lanes)(0);
   start.seen.place = (uint_lanes)(ORBIT_NOWHERE);
   start.seen.next = (uint_lanes)(1);
@@ -293,7 +296,8 @@ static orbit_state orbit_start(number_complex point) {
 #endif
 #if TRAIL
   start.earlier.z = start.later.z = start.z;
-  start.earlier.place = start.earlier.n = start.later.place = start.later.n = (uint_lanes)(0);
+  start.earlier.place = start.later.place = (uint_lanes)(0);
+  start.earlier.n = start.later.n = (count_lanes)(0);
 #endif
 #if CERTIFIED
   start.error = start.seen.error = (number_real)(0);
@@ -356,11 +360,12 @@ static scaled orbit_unpack_placed(const uint_lanes *words) {
 #if TRAIL
 static void orbit_pack_mark(orbit_mark mark, uint_lanes *words) {
   orbit_pack_placed(mark.z, mark.place, words);
-  words[NUMBER_STATE_WORDS + 2] = mark.n;
+  counts_pack(mark.n, words + NUMBER_STATE_WORDS + 2);
 }
 
 static orbit_mark orbit_unpack_mark(const uint_lanes *words) {
-  const orbit_mark mark = {orbit_unpack_placed(words), words[NUMBER_STATE_WORDS + 1], words[NUMBER_STATE_WORDS + 2]};
+  const orbit_mark mark = {orbit_unpack_placed(words), words[NUMBER_STATE_WORDS + 1],
+                           counts_unpack(words + NUMBER_STATE_WORDS + 2)};
   return mark;
 }
 #endif
@@ -375,12 +380,13 @@ static void orbit_pack(orbit_state state, uint_lanes *words) {
     seen[NUMBER_STATE_WORDS + 2 + word] = number_pack_real(state.seen.error, word);
   }
 #endif
-  rest[0] = state.n;
-  rest[1] = state.seen.visits;
-  rest[2] = state.seen.next;
+  counts_pack(state.n, rest);
+  rest += COUNT_WORDS;
+  rest[0] = state.seen.visits;
+  rest[1] = state.seen.next;
 #if DISTANCE
-  number_pack(state.d.z, rest + 3);
-  rest[3 + NUMBER_STATE_WORDS] = LANED(as_uint)(state.d.e);
+  number_pack(state.d.z, rest + 2);
+  rest[2 + NUMBER_STATE_WORDS] = LANED(as_uint)(state.d.e);
 #endif
 #if TRAIL
   orbit_pack_mark(state.earlier, words + ORBIT_UNMARKED_WORDS);
@@ -395,14 +401,15 @@ static orbit_state orbit_unpack(const uint_lanes *words) {
   state.z = orbit_unpack_placed(words);
   state.place = place & (uint_lanes)(ORBIT_WHOLE - 1);
   state.whole = lanes_mask(place >= (uint_lanes)(ORBIT_WHOLE));
-  state.n = rest[0];
+  state.n = counts_unpack(rest);
+  rest += COUNT_WORDS;
   state.seen.z = orbit_unpack_placed(seen);
   state.seen.place = seen[NUMBER_STATE_WORDS + 1];
-  state.seen.visits = rest[1];
-  state.seen.next = rest[2];
+  state.seen.visits = rest[0];
+  state.seen.next = rest[1];
 #if DISTANCE
-  state.d.z = number_unpack(rest + 3);
-  state.d.e = LANED(as_int)(rest[3 + NUMBER_STATE_WORDS]);
+  state.d.z = number_unpack(rest + 2);
+  state.d.e = LANED(as_int)(rest[2 + NUMBER_STATE_WORDS]);
 #endif
 #if TRAIL
   state.earlier = orbit_unpack_mark(words + ORBIT_UNMARKED_WORDS);

@@ -22,9 +22,9 @@ static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbi
   orbits->c[v] = c;
   orbits->alive[v] = exists;
   orbits->index[v] = select((uint_lanes)(NO_PIXEL), index, exists);
-  orbits->count[v] = (uint_lanes)(0);
+  orbits->count[v] = (count_lanes)(0);
 #if FOLLOWED
-  orbits->smooth_step[v] = (uint_lanes)(0);
+  orbits->smooth_step[v] = (count_lanes)(0);
   orbits->smooth_norm[v] = (float_lanes)(0);
 #endif
 #if DISTANCE
@@ -45,9 +45,9 @@ static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbi
 #endif
 }
 
-static void orbits_finish(const advance_orbits *orbits, uint max_iterations, uint limit_reached, global uint *results,
-                          uint pixels, uint row_distance, global uint *survivors, global uint *survivor_total,
-                          uint capacity) {
+static void orbits_finish(const advance_orbits *orbits, count_scalar max_iterations, uint limit_reached,
+                          global uint *results, uint pixels, uint row_distance, global uint *survivors,
+                          global uint *survivor_total, uint capacity) {
   advance_write(orbits, max_iterations, limit_reached != 0, results, pixels, row_distance);
   if (!limit_reached) advance_save(orbits, survivors, survivor_total, capacity);
 }

@@ -1,7 +1,7 @@
 /* All pixels of rows first_row … first_row + rows − 1 of a block of `size` pixels, from their start. Reads nothing but
  * the view: a position follows from the work-item's id. */
 KERNEL void advance_block(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                          uint first_row, uint rows, uint strides, uint max_iterations, uint limit_reached,
+                          uint first_row, uint rows, uint strides, ulong max_iterations, uint limit_reached,
                           uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total,
                           uint capacity) {
   const advance_view view = advance_load_view(view_words, method_words, max_iterations);

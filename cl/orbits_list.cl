@@ -1,6 +1,6 @@
 /* The pixels of a block that `pixels` names, `total` of them, row·width + column each, from their start. */
 KERNEL void advance_list(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                         global const uint *pixels, uint total, uint strides, uint max_iterations, uint limit_reached,
+                         global const uint *pixels, uint total, uint strides, ulong max_iterations, uint limit_reached,
                          uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total,
                          uint capacity) {
   const advance_view view = advance_load_view(view_words, method_words, max_iterations);

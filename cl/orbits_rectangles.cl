@@ -4,9 +4,9 @@
  * concerned. Of the rectangles in `ids`, listed[level] are worked on (see rectangles_listed). Pixels that `proved`
  * covers, a word for each child of each of these, get their count from there. */
 KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                               global const uint *rectangles, global const uint *ids, global const uint *proved,
+                               global const uint *rectangles, global const uint *ids, global const count_scalar *proved,
                                uint2 parts, uint2 most, uint outer, uint slots, uint first, uint total_slots,
-                               global const uint *listed, uint level, uint strides, uint max_iterations,
+                               global const uint *listed, uint level, uint strides, ulong max_iterations,
                                uint limit_reached, uint shortcuts, global uint *results, global uint *survivors,
                                global uint *survivor_total, uint capacity) {
   const uint total = rectangles_listed(listed, level, slots, total_slots);
@@ -23,11 +23,11 @@ KERNEL void advance_rectangles(global const uint *view_words, int2 offset, uint2
       bool found;
       if (parts.x) {
         found = rectangles_dividing(r, slot % slots, parts, most, outer, &column, &row);
-        const uint count = found
+        const count_scalar count = found
             ? rectangles_covered(r, column, row, parts, proved + slot / slots * (parts.x * parts.y)) : 0;
-        if (found && count != RECTANGLES_MIXED) {
+        if (found && count != COUNT_NONE) {
           /* What judges the neighbours looks there before it is filled. */
-          results[(size_t)row * size.x + column] = count;
+          count_write(results, (size_t)row * size.x + column, (size_t)size.x * size.y, count);
           found = false;
         }
       } else {

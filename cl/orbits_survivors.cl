@@ -1,6 +1,6 @@
 /* The orbits of a block that were saved at iteration n: `total` entries of `saved`, laid out as advance_save does. */
 KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                              uint n, uint strides, uint max_iterations, uint limit_reached, uint shortcuts,
+                              ulong n, uint strides, ulong max_iterations, uint limit_reached, uint shortcuts,
                               global uint *results, global const uint *saved, uint total, global uint *survivors,
                               global uint *survivor_total, uint capacity) {
   const advance_view view = advance_load_view(view_words, method_words, max_iterations);

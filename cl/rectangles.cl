@@ -1,9 +1,6 @@
 /* Rectangles of a block: which pixels lie on the lines that divide one, whether a border is of one count, filling.
  * No orbits here. A rectangle is four words, x0, y0, x1, y1, its edges included. Neighbours share their edges. */
 
-/* Instead of a count: a rectangle that is not of one count, or not known to be. */
-#define RECTANGLES_MIXED 0xffffffffu
-
 typedef struct { uint x0, y0, x1, y1; } rectangle;
 
 static rectangle rectangles_load(global const uint *words, uint number) {
@@ -66,14 +63,15 @@ static bool rectangles_inside(rectangle r, uint slot, uint2 most, uint *x, uint 
 
 /* The count that a pixel on the lines that divide a rectangle is proved to have, as one of the up to four children
  * that share it; else mixed. `proved` begins with the rectangle's own children. */
-static uint rectangles_covered(rectangle r, uint column, uint row, uint2 parts, global const uint *proved) {
+static count_scalar rectangles_covered(rectangle r, uint column, uint row, uint2 parts,
+                                       global const count_scalar *proved) {
   const uint to_x = column - r.x0, to_y = row - r.y0, span_x = r.x1 - r.x0, span_y = r.y1 - r.y0;
   /* The last child that begins there or before; the one before it ends there if it begins there. */
   const uint last_x = min(((to_x + 1) * parts.x - 1) / span_x, parts.x - 1);
   const uint last_y = min(((to_y + 1) * parts.y - 1) / span_y, parts.y - 1);
   const uint first_x = last_x - (last_x > 0 && span_x * last_x / parts.x == to_x ? 1 : 0);
   const uint first_y = last_y - (last_y > 0 && span_y * last_y / parts.y == to_y ? 1 : 0);
-  uint count = RECTANGLES_MIXED;
+  count_scalar count = COUNT_NONE;
   for (uint y = first_y; y <= last_y; y++) {
     for (uint x = first_x; x <= last_x; x++) count = min(count, proved[y * parts.x + x]);
   }
@@ -82,12 +80,13 @@ static uint rectangles_covered(rectangle r, uint column, uint row, uint2 parts, 
 
 /* How many pixels of the dividing lines were computed, those to the right of and below a child and, at the edges of
  * an `outer` division, to the left and above: those that no proof covers. The child itself is not proved. */
-static uint rectangles_computed(rectangle child, uint number, uint2 parts, uint outer, global const uint *proved) {
+static uint rectangles_computed(rectangle child, uint number, uint2 parts, uint outer,
+                                global const count_scalar *proved) {
   const uint x = number % parts.x, y = number / parts.x;
   const bool right = x + 1 < parts.x, below = y + 1 < parts.y;
-  const bool open_right = right ? proved[number + 1] == RECTANGLES_MIXED : outer != 0;
-  const bool open_below = below ? proved[number + parts.x] == RECTANGLES_MIXED : outer != 0;
-  const bool open_across = right && below ? proved[number + parts.x + 1] == RECTANGLES_MIXED : true;
+  const bool open_right = right ? proved[number + 1] == COUNT_NONE : outer != 0;
+  const bool open_below = below ? proved[number + parts.x] == COUNT_NONE : outer != 0;
+  const bool open_across = right && below ? proved[number + parts.x + 1] == COUNT_NONE : true;
   const uint wide = child.x1 - child.x0 - 1, high = child.y1 - child.y0 - 1;
   uint computed = (open_right ? high : 0) + (open_below ? wide : 0) + (open_right && open_below && open_across ? 1 : 0);
   if (outer && x == 0) computed += high + (open_below ? 1 : 0);
@@ -96,19 +95,22 @@ static uint rectangles_computed(rectangle child, uint number, uint2 parts, uint 
 }
 
 /* Whether all pixels from one on, `step` apart, have a count; the work-items of a work-group share the work. */
-static bool rectangles_run_is(global const uint *counts, size_t first, size_t step, uint total, uint count) {
+static bool rectangles_run_is(global const uint *results, size_t pixels, size_t first, size_t step, uint total,
+                              count_scalar count) {
   bool same = true;
-  for (uint k = get_local_id(0); k < total; k += get_local_size(0)) same &= counts[first + k * step] == count;
+  for (uint k = get_local_id(0); k < total; k += get_local_size(0))
+    same &= count_read(results, first + k * step, pixels) == count;
   return same;
 }
 
-static bool rectangles_border_is(rectangle r, global const uint *counts, uint width, uint count) {
+static bool rectangles_border_is(rectangle r, global const uint *results, size_t pixels, uint width,
+                                 count_scalar count) {
   const uint wide = r.x1 - r.x0 + 1, high = r.y1 - r.y0 + 1;
   const size_t corner = (size_t)r.y0 * width + r.x0;
-  return rectangles_run_is(counts, corner, 1, wide, count) &&
-         rectangles_run_is(counts, corner + (size_t)(high - 1) * width, 1, wide, count) &&
-         rectangles_run_is(counts, corner, width, high, count) &&
-         rectangles_run_is(counts, corner + (wide - 1), width, high, count);
+  return rectangles_run_is(results, pixels, corner, 1, wide, count) &&
+         rectangles_run_is(results, pixels, corner + (size_t)(high - 1) * width, 1, wide, count) &&
+         rectangles_run_is(results, pixels, corner, width, high, count) &&
+         rectangles_run_is(results, pixels, corner + (wide - 1), width, high, count);
 }
 
 /* Say of each child which count it has, or that it is mixed, and add up the pixels computed for it. A work-group a
@@ -118,29 +120,30 @@ static bool rectangles_border_is(rectangle r, global const uint *counts, uint wi
  * pixels a side, if the count is below `connected` and the child does not hold `origin` (the point 0, around which the
  * whole set may lie); and with `trust_inside` if it is the iteration limit.
  * With `last` the insides of those that are mixed are going to be computed. */
-kernel void rectangles_judge(global const uint *children, global const uint *proved, uint2 parts, uint outer, uint last,
-                             uint2 origin, uint trust_outside, uint trust_inside, uint connected, uint max_iterations,
-                             global const uint *counts, uint width, global const uint *listed, uint level,
-                             global uint *answers, global uint *computed) {
+kernel void rectangles_judge(global const uint *children, global const count_scalar *proved, uint2 parts, uint outer,
+                             uint last, uint2 origin, uint trust_outside, uint trust_inside, ulong connected,
+                             ulong max_iterations, global const uint *results, uint2 size, global const uint *listed,
+                             uint level, global count_scalar *answers, global uint *computed) {
   const uint number = get_group_id(0), each = parts.x * parts.y;
   local uint differing;
   if (number / each >= listed[level]) return;
-  if (proved[number] != RECTANGLES_MIXED) {
+  if (proved[number] != COUNT_NONE) {
     if (get_local_id(0) == 0) answers[number] = proved[number];
     return;
   }
   const rectangle r = rectangles_load(children, number);
-  const uint count = counts[(size_t)r.y0 * width + r.x0];
+  const size_t pixels = (size_t)size.x * size.y;
+  const count_scalar count = count_read(results, (size_t)r.y0 * size.x + r.x0, pixels);
   const bool holds_origin = r.x0 <= origin.x && origin.x <= r.x1 && r.y0 <= origin.y && origin.y <= r.y1;
   const bool trusted = count == max_iterations ? trust_inside != 0
                                     : trust_outside && !holds_origin && count < connected &&
                                           min(r.x1 - r.x0, r.y1 - r.y0) >= trust_outside;
   if (get_local_id(0) == 0) differing = trusted ? 0 : 1;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (trusted && !rectangles_border_is(r, counts, width, count)) atomic_or(&differing, 1u);
+  if (trusted && !rectangles_border_is(r, results, pixels, size.x, count)) atomic_or(&differing, 1u);
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) != 0) return;
-  answers[number] = differing ? RECTANGLES_MIXED : count;
+  answers[number] = differing ? COUNT_NONE : count;
   const uint inside = differing && last ? (r.x1 - r.x0 - 1) * (r.y1 - r.y0 - 1) : 0;
   atomic_add(computed, inside + rectangles_computed(r, number % each, parts, outer, proved + number / each * each));
 }
@@ -149,32 +152,32 @@ kernel void rectangles_judge(global const uint *children, global const uint *pro
  * rectangle; columns begin at a multiple of the work-group's width, so that rows are written in whole pieces of memory.
  * Where a pixel has more words than its count only insides are filled: `insides` are the values that all its words have
  * there. */
-kernel void rectangles_fill(global const uint *rectangles, global const uint *proved, global const uint *answers,
-                            global uint *results, uint2 size, global const uint *insides, uint words, uint each,
-                            global const uint *listed, uint level) {
+kernel void rectangles_fill(global const uint *rectangles, global const count_scalar *proved,
+                            global const count_scalar *answers, global uint *results, uint2 size,
+                            global const uint *insides, uint words, uint each, global const uint *listed, uint level) {
   const uint number = get_group_id(0);
   if (number / each >= listed[level]) return;
-  const uint count = answers[number];
-  if (count == RECTANGLES_MIXED) return;
+  const count_scalar count = answers[number];
+  if (count == COUNT_NONE) return;
   const rectangle r = rectangles_load(rectangles, number);
-  const uint edge = proved[number] != RECTANGLES_MIXED ? 0 : 1;
+  const uint edge = proved[number] != COUNT_NONE ? 0 : 1;
   const uint left = r.x0 + edge, right = r.x1 + 1 - edge, across = get_local_size(0);
   const size_t pixels = (size_t)size.x * size.y;
   for (uint y = r.y0 + edge + get_local_id(1); y < r.y1 + 1 - edge; y += get_local_size(1)) {
     for (uint x = left / across * across + get_local_id(0); x < right; x += across) {
       if (x < left) continue;
       const size_t place = (size_t)y * size.x + x;
-      results[place] = count;
-      for (uint w = 1; w < words; w++) results[w * pixels + place] = insides[w];
+      count_write(results, place, pixels, count);
+      for (uint w = COUNT_WORDS; w < words; w++) results[w * pixels + place] = insides[w];
     }
   }
 }
 
 /* List the children that are mixed, in any order, for the next level; listed[level + 1] must be 0 before. An item a
  * child. */
-kernel void rectangles_collect(global const uint *answers, uint each, uint most, global uint *listed, uint level,
-                               global uint *ids) {
+kernel void rectangles_collect(global const count_scalar *answers, uint each, uint most, global uint *listed,
+                               uint level, global uint *ids) {
   const uint number = get_global_id(0);
-  if (number >= rectangles_listed(listed, level, each, most) || answers[number] != RECTANGLES_MIXED) return;
+  if (number >= rectangles_listed(listed, level, each, most) || answers[number] != COUNT_NONE) return;
   ids[atomic_inc(listed + level + 1)] = number;
 }

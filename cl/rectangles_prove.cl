@@ -70,29 +70,30 @@ static prove_model prove_start(number_complex point, number_far_real r, const pr
 }
 
 /* Where all that a model of step k holds is outside, set that count in the lanes that run; go on where it is inside. */
-static void prove_test(prove_model model, uint k, const prove_bounds *bounds, uint_lanes *count, int_lanes *running) {
+static void prove_test(prove_model model, uint k, const prove_bounds *bounds, count_lanes *count, int_lanes *running) {
   const number_far_real size = prove_size(model.w), around = prove_reach(model.s) + model.error;
   const int_lanes all_within = lanes_mask((size + around) * PROVE_MORE <= bounds->within);
   const int_lanes all_beyond = lanes_mask(size >= (around + bounds->beyond) * PROVE_MORE);
-  *count = select(*count, (uint_lanes)(k), *running & all_beyond);
+  *count = counts_select(*count, (count_lanes)(k), *running & all_beyond);
   *running &= all_within;
 }
 
 /* The count that all pixels around a point at most r away are proved to have, or mixed; at most `limit` steps are made.
  */
-static uint_lanes prove_count(number_complex point, number_far_real r, global const uint *parameters,
-                              const prove_bounds *bounds, uint limit, uint max_iterations) {
+static count_lanes prove_count(number_complex point, number_far_real r, global const uint *parameters,
+                              const prove_bounds *bounds, uint limit,
+                               count_scalar max_iterations) {
   const number_complex c = formula_constant(point, parameters);
   const number_far_real far = (prove_size(number_far_from(c)) + r) * PROVE_MORE;
   int_lanes running = (int_lanes)(-1);
   number_complex w = formula_start(point);
   prove_model model = prove_start(point, r, bounds), mark = model;
-  uint_lanes count = (uint_lanes)(RECTANGLES_MIXED);
+  count_lanes count = (count_lanes)(COUNT_NONE);
 #if !FORMULA_BEGINS_INSIDE
   if (limit == 0) return count;
   prove_test(model, 0, bounds, &count, &running);
 #endif
-  if (max_iterations == 1) return select(count, (uint_lanes)(1), running);
+  if (max_iterations == 1) return counts_select(count, (count_lanes)(1), running);
   for (uint k = 1; k <= limit && k < max_iterations && lanes_any(running); k++) {
     model = prove_step(model, r, far, bounds);
     w = formula_step(w, c, 0);
@@ -100,7 +101,7 @@ static uint_lanes prove_count(number_complex point, number_far_real r, global co
     prove_test(model, k, bounds, &count, &running);
     int_lanes inside = (int_lanes)(k + 1 == max_iterations ? -1 : 0);
     if (k & (k - 1)) inside |= prove_returned(mark, model, bounds->far_error);
-    count = select(count, (uint_lanes)(max_iterations), running & inside);
+    count = counts_select(count, (count_lanes)(max_iterations), running & inside);
     running &= ~inside;
     if ((k & (k - 1)) == 0) {
       model.error = model.error + model.error; /* a larger model holds too, and what it shrinks to fits into it */
@@ -110,9 +111,10 @@ static uint_lanes prove_count(number_complex point, number_far_real r, global co
   return count;
 }
 #else
-static uint_lanes prove_count(number_complex point, number_far_real r, global const uint *parameters,
-                              const prove_bounds *bounds, uint limit, uint max_iterations) {
-  return (uint_lanes)(RECTANGLES_MIXED);
+static count_lanes prove_count(number_complex point, number_far_real r, global const uint *parameters,
+                              const prove_bounds *bounds, uint limit,
+                               count_scalar max_iterations) {
+  return (count_lanes)(COUNT_NONE);
 }
 #endif
 
@@ -122,16 +124,17 @@ static uint_lanes prove_count(number_complex point, number_far_real r, global co
  * With `components`, a number of steps, a rectangle that lies in a component of the set as computed passes for proved,
  * where the formula knows components. With `inside_only` only insides are proved. */
 KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global const uint *bound_words, uint limit,
-                              uint components, uint inside_only, uint max_iterations, global const uint *parents,
+                              uint components, uint inside_only, ulong max_iterations, global const uint *parents,
                               global const uint *ids, uint2 parts,
                               uint most, global const uint *listed, uint level, global uint *children,
-                              global uint *proved) {
+                              global count_scalar *proved) {
   const uint total = rectangles_listed(listed, level, parts.x * parts.y, most);
   if ((uint)get_global_id(0) * LANES >= total) return;
   const advance_view view = advance_load_view(view_words, view_words, max_iterations);
   global const float *bound = (global const float *)bound_words;
   const prove_bounds bounds = {bound[0], bound[1], bound[2], bound[3], bound[4], bound[5], bound[6]};
-  uint columns[LANES], rows[LANES], counts[LANES];
+  uint columns[LANES], rows[LANES];
+  count_scalar counts[LANES];
   float distances[LANES];
   for (uint l = 0; l < LANES; l++) {
     const uint number = min((uint)get_global_id(0) * LANES + l, total - 1), each = parts.x * parts.y;
@@ -144,16 +147,17 @@ KERNEL void rectangles_divide(global const uint *view_words, int2 offset, global
   }
   const float_lanes distance = lanes_load(distances);
   const number_complex c = orbits_point(lanes_load(columns), lanes_load(rows), offset, &view);
-  uint_lanes count = prove_count(c, number_far_real_from(distance), view.parameters, &bounds, limit, max_iterations);
+  count_lanes count = prove_count(c, number_far_real_from(distance), view.parameters, &bounds, limit,
+                                  view.max_iterations);
 #if FORMULA_KNOWS_COMPONENTS && METHOD_PROVES
   const int_lanes near = lanes_mask(formula_component_radius(number_far_from(c), components,
                                                              bounds.unit) >= number_far_real_from(distance));
-  const int_lanes open = lanes_mask(count == (uint_lanes)(RECTANGLES_MIXED)) & (int_lanes)(components ? -1 : 0);
-  count = select(count, (uint_lanes)(max_iterations), near & open);
+  const int_lanes open = lanes_mask(count == (count_lanes)(COUNT_NONE)) & (int_lanes)(components ? -1 : 0);
+  count = counts_select(count, (count_lanes)(view.max_iterations), near & open);
 #endif
   lanes_store(count, counts);
   for (uint l = 0; l < LANES; l++) {
     const uint number = (uint)get_global_id(0) * LANES + l;
-    if (number < total) proved[number] = inside_only && counts[l] != max_iterations ? RECTANGLES_MIXED : counts[l];
+    if (number < total) proved[number] = inside_only && counts[l] != view.max_iterations ? COUNT_NONE : counts[l];
   }
 }

@@ -25,21 +25,24 @@ static uint_lanes result_float(float_lanes value, int_lanes mask) {
 #endif
 
 /* Write the results of the lanes that are decided: those that escaped, those known never to and, where the cap is
- * reached, the rest. `results` holds RESULT_WORDS times `pixels` words: the counts and, with SMOOTH, smooth steps and
- * norms (float bits); with CERTIFIED, whether counts are proved; with DISTANCE norms and slopes, with LAST the last z,
- * all as float bits; with TRAIL, of each of its planes, the smooth step, its norm and what the iterates come to. Where
- * all lanes have pixels that lie as tiles, a tile's rows are `row_distance` words apart; else it is 0. */
-static void advance_write(const advance_orbits *orbits, uint max_iterations, bool limit_reached, global uint *results,
-                          uint pixels, uint row_distance) {
+ * reached, the rest. `results` holds RESULT_WORDS times `pixels` words: the counts and, with SMOOTH, the low words of
+ * smooth steps and norms (float bits); with CERTIFIED, whether counts are proved; with DISTANCE norms and slopes, with
+ * LAST the last z, all as float bits; with TRAIL, of each of its planes, the low word of the smooth step, its norm and
+ * what the iterates come to. Where all lanes have pixels that lie as tiles, a tile's rows are `row_distance` words
+ * apart; else it is 0. */
+static void advance_write(const advance_orbits *orbits, count_scalar max_iterations, bool limit_reached,
+                          global uint *results, uint pixels, uint row_distance) {
   ROLLED for (uint v = 0; v < VECTORS; v++) {
     const int_lanes alive = orbits->alive[v];
     uint word[RESULT_WORDS][LANES];
-    const uint_lanes limit_lanes = (uint_lanes)(max_iterations);
-    const uint_lanes count = select(min(orbits->count[v], limit_lanes), limit_lanes, alive);
-    lanes_store(count, word[PLANE_COUNTS]);
+    const count_lanes limit_lanes = (count_lanes)(max_iterations);
+    const count_lanes count = counts_select(min(orbits->count[v], limit_lanes), limit_lanes, alive);
+    uint_lanes count_words[COUNT_WORDS];
+    counts_pack(count, count_words);
+    UNROLL for (uint w = 0; w < COUNT_WORDS; w++) lanes_store(count_words[w], word[PLANE_COUNTS + w]);
 #if SMOOTH
     const int_lanes inside = lanes_mask(count == limit_lanes);
-    lanes_store(select(orbits->smooth_step[v], limit_lanes, inside), word[PLANE_SMOOTH]);
+    lanes_store(counts_low(counts_select(orbits->smooth_step[v], limit_lanes, inside)), word[PLANE_SMOOTH]);
     lanes_store(select(LANED(as_uint)(orbits->smooth_norm[v]), (uint_lanes)(0), inside), word[PLANE_SMOOTH + 1]);
 #endif
 #if CERTIFIED
@@ -60,7 +63,7 @@ static void advance_write(const advance_orbits *orbits, uint max_iterations, boo
 #if TRAIL
     UNROLL for (uint k = 0; k < TRAIL_TERMS; k++) {
       const uint first = trail_words(k);
-      lanes_store(select(orbits->smooth_step[v], limit_lanes, stays), word[first]);
+      lanes_store(counts_low(counts_select(orbits->smooth_step[v], limit_lanes, stays)), word[first]);
       lanes_store(result_float(orbits->smooth_norm[v], stays), word[first + 1]);
       lanes_store(result_float(orbits->trail_before[v][k], stays), word[first + 2]);
       lanes_store(result_float(orbits->trail_after[v][k], stays), word[first + 3]);

@@ -89,7 +89,7 @@ INLINED void step_error_placed(const step_error *error, step_errors *errors, con
   if (lanes_any(outside)) {
     const error_place here = step_errors_place(errors, state, reference);
     const int_lanes left = error_outside(here, view->radius_squared) |
-                           lanes_mask(state->n == (uint_lanes)(view->max_iterations));
+                           lanes_mask(state->n == (count_lanes)(view->max_iterations));
     const int_lanes was = single ? error_inside(error->before, view->radius_squared) : (int_lanes)(0);
     errors->certified = select(errors->certified, left & was, outside);
   }
@@ -133,7 +133,7 @@ INLINED void step_run_left(const step_run *run, step_errors *errors, const orbit
                            const advance_view *view) {
   if (lanes_any(outside)) {
     const int_lanes left = error_outside(run->here, view->radius_squared) |
-                           lanes_mask(state->n == (uint_lanes)(view->max_iterations));
+                           lanes_mask(state->n == (count_lanes)(view->max_iterations));
     errors->certified = select(errors->certified, left & error_inside(run->before, view->radius_squared), outside);
   }
 }

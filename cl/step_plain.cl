@@ -21,9 +21,8 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   const number_complex by = scaled_plain(c->c);
   const number_real two = (number_real)(2), least = scaled_power((int_lanes)(NUMBER_PLAIN));
   const number_real tail = scaled_power((int_lanes)((int)method[METHOD_TAIL]));
-  uint most;
-  lanes_agree(state->n, there, &most);
-  const uint end = min(length - 1, place + min((uint)(PLAIN_MOST), view->max_iterations - most - 1));
+  const count_scalar left = view->max_iterations - counts_largest(state->n, there) - 1;
+  const uint end = min(length - 1, place + (uint)min((count_scalar)(PLAIN_MOST), left));
   number_complex z = scaled_plain(state->z), reference = orbits->reference.z;
   plain_derivative derivative;
   if (!plain_derivative_begin(&derivative, state, c, there)) return place;
@@ -54,6 +53,6 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   plain_derivative_end(&derivative, state, there);
   orbits->reference = scaled_keep(orbits->reference, now, there);
   state->place = select(state->place, (uint_lanes)(place), there);
-  state->n += select((uint_lanes)(0), (uint_lanes)(place - begin), there);
+  state->n += counts_convert(select((uint_lanes)(0), (uint_lanes)(place - begin), there));
   return place;
 }

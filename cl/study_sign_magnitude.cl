@@ -160,7 +160,7 @@ static void advance(signed_complex z, uint n, uint index, global const uint *vie
 
 /* All pixels of rows first_row … first_row + rows − 1 of a block of `size` pixels, from z = 0. */
 KERNEL void advance_block(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                          uint first_row, uint rows, uint strides, uint max_iterations, uint limit_reached,
+                          uint first_row, uint rows, uint strides, ulong max_iterations, uint limit_reached,
                           uint shortcuts, global uint *results, global uint *survivors, global uint *survivor_total,
                           uint capacity) {
   const uint column = (uint)get_global_id(0), row = (uint)get_global_id(1);
@@ -172,7 +172,7 @@ KERNEL void advance_block(global const uint *view_words, int2 offset, uint2 size
 
 /* The `total` orbits of a block that an earlier launch saved at iteration n. */
 KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
-                              uint n, uint strides, uint max_iterations, uint limit_reached, uint shortcuts,
+                              ulong n, uint strides, ulong max_iterations, uint limit_reached, uint shortcuts,
                               global uint *results, global const uint *saved, uint total, global uint *survivors,
                               global uint *survivor_total, uint capacity) {
   const uint slot = (uint)get_global_id(0);

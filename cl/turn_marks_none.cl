@@ -2,4 +2,4 @@
 INLINED void turn_mark(orbit_state *state, int_lanes mask) {
 }
 
-#define turn_left(orbits, view) ((uint_lanes)((view)->max_iterations) - (orbits)->state.n)
+#define turn_left(orbits, view) counts_saturated((count_lanes)((view)->max_iterations) - (orbits)->state.n)

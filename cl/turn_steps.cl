@@ -8,7 +8,7 @@ typedef struct {
   int_lanes alive;
   step_errors errors;
 #if TRAIL
-  uint_lanes until; /* the iteration up to which long steps may lead */
+  count_lanes until; /* the iteration up to which long steps may lead */
 #endif
 } turning;
 
@@ -39,14 +39,14 @@ INLINED int_lanes turn_cycling(orbit_state *state, int_lanes visiting) {
 
 /* Decide the lanes that have left the disc, and of the rest those at the iteration limit or, of `visiting` ones, in
  * a state that they have been in. */
-INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, int_lanes visiting,
+INLINED void turn_decide(turning *orbits, count_lanes *count, int_lanes outside, int_lanes visiting,
                          const advance_view *view) {
   const orbit_state *state = &orbits->state;
-  int_lanes inside = lanes_mask(state->n == (uint_lanes)(view->max_iterations));
+  int_lanes inside = lanes_mask(state->n == (count_lanes)(view->max_iterations));
   if (lanes_any(visiting)) inside |= turn_cycling(&orbits->state, visiting);
   inside &= orbits->alive & ~outside;
   step_errors_inside(&orbits->errors, state, orbits->reference, inside, view);
-  *count = select(select(*count, state->n, outside), (uint_lanes)(INSIDE), inside);
+  *count = counts_select(counts_select(*count, state->n, outside), (count_lanes)(COUNT_NONE), inside);
   orbits->alive &= ~(outside | inside);
 }
 
@@ -54,7 +54,7 @@ INLINED void turn_decide(turning *orbits, uint_lanes *count, int_lanes outside, 
  * are. Only those of the lanes take it that make the longest one. */
 INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place, int_lanes there,
                             const advance_view *view,
-                            uint_lanes *count, number_complex *far, bool shortcuts) {
+                            count_lanes *count, number_complex *far, bool shortcuts) {
   global const uint *method = view->method;
   orbit_state *state = &orbits->state;
   const scaled z = state->z, twice = {orbits->reference.z, orbits->reference.e + 1}, both = scaled_sum(twice, z);
@@ -89,7 +89,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   state->z = scaled_keep(state->z, next, mask);
   step_derivative_keep(state, derivative, mask);
   state->place = select(state->place, (uint_lanes)(place + length), mask);
-  state->n += select((uint_lanes)(0), (uint_lanes)(length), mask);
+  state->n += counts_convert(select((uint_lanes)(0), (uint_lanes)(length), mask));
   orbits->reference = scaled_keep(orbits->reference, method_reference_of_all(method, place + length), mask);
 
   const int_lanes e = max(orbits->reference.e, state->z.e);
@@ -120,9 +120,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
  * loaded serves all that are at a place. */
 INLINED int_lanes turn_together(const turning *orbits, int_lanes mask, uint *place) {
   if (lanes_agree(orbits->state.place, mask, place)) return mask;
-  const uint_lanes left = ~orbits->state.n;
-  uint most;
-  lanes_agree(left, mask, &most);
-  lanes_agree(orbits->state.place, mask & lanes_mask(left == (uint_lanes)(most)), place);
+  const count_lanes left = ~orbits->state.n;
+  lanes_agree(orbits->state.place, mask & lanes_mask(left == (count_lanes)(counts_largest(left, mask))), place);
   return mask & lanes_mask(orbits->state.place == (uint_lanes)(*place));
 }

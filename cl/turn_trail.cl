@@ -7,28 +7,28 @@ static void turn_trail(advance_orbits *orbits, const turning *left, number_compl
                        const advance_view *view) {
   if (!lanes_any(outside)) return;
   const orbit_constant c = orbits->c[0];
-  const uint_lanes count = left->state.n;
+  const count_lanes count = left->state.n;
   turning again = *left;
   again.state.z = left->state.earlier.z;
   again.state.place = left->state.earlier.place;
   again.state.n = left->state.earlier.n;
   again.state.whole = (int_lanes)(0);
   again.alive = outside;
-  again.until = count - min(count, (uint_lanes)(TRAIL_WINDOW + 1));
+  again.until = count - min(count, (count_lanes)(TRAIL_WINDOW + 1));
   again.reference = method_reference(view->method, again.state.place, outside);
   trail_iterates iterates;
-  uint_lanes ignored_count = count;
+  count_lanes ignored_count = count;
   number_complex ignored_far = far;
-  int_lanes going = outside & lanes_mask(again.state.n + (uint_lanes)(1) < count);
+  int_lanes going = outside & lanes_mask(again.state.n + (count_lanes)(1) < count);
   ROLLED while (lanes_any(going)) {
-    const uint_lanes n = again.state.n;
+    const count_lanes n = again.state.n;
     uint place;
     const int_lanes there = turn_together(&again, going, &place);
     turn_step(&again, &c, place, there, view, &ignored_count, &ignored_far, false);
     const scaled w = scaled_sum(again.reference, again.state.z);
     const int_lanes moved = there & lanes_mask(again.state.n != n);
     trail_note(orbits, 0, &iterates, number_far_from(scaled_plain(w)), again.state.n, moved);
-    going = outside & lanes_mask(again.state.n + (uint_lanes)(1) < count);
+    going = outside & lanes_mask(again.state.n + (count_lanes)(1) < count);
   }
   trail_end(orbits, 0, &iterates, number_far_from(far), outside);
 }

@@ -13,7 +13,7 @@ from typing import Any
 
 from mandelcl.base.exact import parse_number
 from mandelcl.base.view import View
-from mandelcl.core.job import MAX_ITERATIONS
+from mandelcl.core.counts import MAX_ITERATIONS
 from mandelcl.perturbation.counting import CountTask, exact_counts
 from mandelcl.perturbation.exact import fraction_bits
 

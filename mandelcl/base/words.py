@@ -1,24 +1,25 @@
 """Words of 32 bits: what kernels are given and leave behind."""
 
 import hashlib
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Words: TypeAlias = npt.NDArray[np.uint32]
 
+WORD_BITS = 32
 WORD_MASK = 0xFFFFFFFF  # all bits of a word
 
 # Where a count is expected: none is known, none was written. The largest limit is one less, so no count is this.
 NO_COUNT = WORD_MASK
 
 
-def little_endian(words: Words) -> memoryview:
-    """Return words as bytes, row by row, the same on every machine."""
-    return np.ascontiguousarray(words, dtype="<u4").data
+def little_endian(words: npt.NDArray[Any], dtype: npt.DTypeLike = np.uint32) -> memoryview:
+    """Return words, or whole numbers of another type, as bytes, row by row, the same on every machine."""
+    return np.ascontiguousarray(words, dtype=np.dtype(dtype).newbyteorder("<")).data
 
 
-def sha256(words: Words) -> str:
+def sha256(words: npt.NDArray[Any], dtype: npt.DTypeLike = np.uint32) -> str:
     """Return the SHA-256 of words as little-endian bytes, row by row."""
-    return hashlib.sha256(little_endian(words)).hexdigest()
+    return hashlib.sha256(little_endian(words, dtype)).hexdigest()

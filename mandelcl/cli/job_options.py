@@ -92,8 +92,8 @@ _ITERATION_OPTIONS = (
         "--iterations",
         callback=number_or_auto,
         metavar="N|auto",
-        help="Iteration limit, like 20000 or 1e6. auto chooses one for the view. [default: the file's or location's, "
-        "or auto]",
+        help="Iteration limit, like 20000 or 1e6, at most 1e15. auto chooses one for the view. [default: the file's or "
+        "location's, or auto]",
     ),
     click.option("--escape-radius", metavar="R", help="An orbit has escaped when |z| > R. [default: 2]"),
     click.option(

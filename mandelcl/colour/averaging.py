@@ -33,7 +33,7 @@ class Averages:
         place = np.s_[y : y + height, x : x + width]
         light = lit(job, rows, self.colouring)
         if self._outside is not None:
-            outside = counts != np.uint32(job.iterations)
+            outside = counts != job.iterations
             light *= outside[..., np.newaxis]
             self._outside[place] += outside
         self._light[place] += light

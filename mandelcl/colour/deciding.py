@@ -108,7 +108,7 @@ class FirstSamples:
             self._light[place] = light
             self._bytes[(slice(None), *place)] = np.moveaxis(bytes_of(light), -1, 0)
         if self._outside is not None:
-            self._outside[place] = rows[COUNTS.name] != np.uint32(job.iterations)
+            self._outside[place] = rows[COUNTS.name] != job.iterations
 
     def undecided(self) -> "Undecided":
         """Return the pixels that need more samples."""
@@ -207,7 +207,7 @@ class Undecided:
         self._squares += values
         self._samples += 1
         if self._outside is not None:
-            outside = rows[COUNTS.name][0] != np.uint32(job.iterations)
+            outside = rows[COUNTS.name][0] != job.iterations
             self._further_outside += outside
             light *= outside[:, np.newaxis]
         self._further_light += light

@@ -51,7 +51,7 @@ def first_of(view: View) -> tuple[int, int]:
 def knots_of(job: Job, rows: Rows, continuous: bool) -> tuple[float, ...]:
     """Return the quantiles 0, 1/256, 2/256 … of the counts, or continuous counts, outside the set."""
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if continuous else None
-    outside = counts != np.uint32(job.iterations)
+    outside = counts != job.iterations
     values = counts[outside].astype(np.float64)
     if smooth is not None:
         values += smooth[outside]
@@ -63,7 +63,7 @@ def knots_of(job: Job, rows: Rows, continuous: bool) -> tuple[float, ...]:
 
 def knots_of_values(job: Job, rows: Rows, values: npt.NDArray[np.float64]) -> tuple[float, ...]:
     """Return the quantiles 0, 1/256, 2/256 … of the values of pixels outside the set."""
-    outside = values[rows[COUNTS.name] != np.uint32(job.iterations)]
+    outside = values[rows[COUNTS.name] != job.iterations]
     if not outside.size:
         return tuple(float(knot) for knot in range(KNOTS))
     return tuple(float(value) for value in np.round(_quantiles(outside), _DECIMALS_OF_VALUES))

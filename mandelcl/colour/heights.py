@@ -31,13 +31,13 @@ def heights(job: Job, rows: Rows, plane: str, transfer: str) -> Heights:
     height = np.abs(values).astype(np.float64) if plane != SMOOTH.name else rows[COUNTS.name] + (values - np.float64(1))
     bent = BENDS[transfer](np.maximum(height, 0) + BEND)
     if plane in _ALONE:
-        bent[rows[COUNTS.name] == np.uint32(job.iterations)] = np.inf
+        bent[rows[COUNTS.name] == job.iterations] = np.inf
     return bent
 
 
 def span_of(job: Job, rows: Rows, plane: str, transfer: str) -> tuple[float, float]:
     """Return the smallest and the largest height outside the set, or 0 and 1 if all pixels are inside."""
-    outside = heights(job, rows, plane, transfer)[rows[COUNTS.name] != np.uint32(job.iterations)]
+    outside = heights(job, rows, plane, transfer)[rows[COUNTS.name] != job.iterations]
     return (float(outside.min()), float(outside.max())) if outside.size else (0.0, 1.0)
 
 

@@ -54,13 +54,13 @@ def places_of(job: Job, rows: Rows, colouring: "Colouring") -> Places:
         bend, length = colouring.bend, colouring.cycle_length
         even = colouring.evenly
         places = places_by(job, rows, colouring.by, bend, length, colouring.offset, colouring.places, even)
-        np.copyto(places, colouring.places, where=rows[COUNTS.name] == np.uint32(max_iterations))
+        np.copyto(places, colouring.places, where=rows[COUNTS.name] == max_iterations)
         return places
     counts, smooth = rows[COUNTS.name], rows.get(SMOOTH.name) if colouring.palette.smooth else None
     if smooth is None and max_iterations <= _MOST_COUNTS:
         return np.take(_places_by_count(max_iterations, colouring), counts.astype(np.intp), mode="clip")
     places = colouring.mapping(smooth is not None).places(counts, smooth)
-    np.copyto(places, colouring.places, where=counts == np.uint32(max_iterations))
+    np.copyto(places, colouring.places, where=counts == max_iterations)
     return places
 
 
@@ -75,7 +75,7 @@ def _places_by_count(max_iterations: int, colouring: "Colouring") -> Places:
 def lit(job: Job, rows: Rows, colouring: "Colouring") -> Light:
     """Return the light of pixels, height × width × 3, with all effects applied."""
     light = np.take(light_table(colouring), places_of(job, rows, colouring), axis=0, mode="clip")
-    inside = rows[COUNTS.name] == np.uint32(job.iterations)
+    inside = rows[COUNTS.name] == job.iterations
     for effect in colouring.effects:
         factor = effect.factor(rows, job).astype(np.float32, copy=False)
         remains = np.where(inside, np.float32(1), factor)[..., np.newaxis]
@@ -89,7 +89,7 @@ def lit(job: Job, rows: Rows, colouring: "Colouring") -> Light:
 def _finished(job: Job, rows: Rows, colouring: "Colouring", left: int, top: int) -> Pixels:
     """Return pixels whose colours are not simply those of the palette's table."""
     counts = rows[COUNTS.name]
-    alpha = (counts != np.uint32(job.iterations)).astype(np.float32) if colouring.transparent else None
+    alpha = (counts != job.iterations).astype(np.float32) if colouring.transparent else None
     if colouring.height is not None:
         grey = heights.levels(heights.heights(job, rows, colouring.height, colouring.bend), colouring.span)
         return encoded(grey[..., np.newaxis], alpha, colouring, job, left, top)

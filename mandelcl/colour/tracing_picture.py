@@ -6,8 +6,9 @@ import numpy as np
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
-from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.base.words import Words
 from mandelcl.core.block import Block
+from mandelcl.core.counts import Counts, count_format
 from mandelcl.files.paths import replacing, require_replaceable, target
 
 _MOST_PIXELS = 1 << 28
@@ -35,13 +36,14 @@ class TracingPicture:
         self._levels: dict[Block, int] = {}
         self.rectangles = 0
 
-    def watch(self, max_iterations: int, block: Block, corners: Words, proved: Words, answers: Words) -> None:
+    def watch(self, max_iterations: int, block: Block, corners: Words, proved: Counts, answers: Counts) -> None:
         """Draw the rectangles that a level of a block filled."""
         level = self._levels[block] = self._levels.get(block, -1) + 1
-        filled = np.flatnonzero(answers != NO_COUNT)
+        none = count_format(max_iterations).none
+        filled = np.flatnonzero(answers != none)
         self.rectangles += len(answers)
         for (x0, y0, x1, y1), by_proof, count in zip(
-            corners[filled].tolist(), (proved[filled] != NO_COUNT).tolist(), answers[filled].tolist(), strict=True
+            corners[filled].tolist(), (proved[filled] != none).tolist(), answers[filled].tolist(), strict=True
         ):
             colour = (_PROVED_INSIDE if count == max_iterations else _PROVED_OUTSIDE) if by_proof else _TRUSTED
             edge = 0 if by_proof else 1  # the border of a rectangle that was filled without proof was computed

@@ -10,9 +10,10 @@ import numpy.typing as npt
 from mandelcl.base.errors import InvalidInputError, MandelclError, require_type
 from mandelcl.base.machine import available_bytes, new
 from mandelcl.base.text import quoted
-from mandelcl.base.words import Words, sha256
+from mandelcl.base.words import sha256
+from mandelcl.core.counts import Counts
 from mandelcl.core.job import Job
-from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, LAST, PLANES, SMOOTH
+from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, LAST, SMOOTH, dtype_of
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -45,9 +46,9 @@ class Field:
     Those that `render` returns are read-only; copy what you want to change. Counts may lie in memory of a session,
     which takes it for another field once nothing views this one any more, and never before.
 
-    `counts` is uint32; a pixel is inside the set where its count is the job's iteration limit. `smooth`, where the job
-    asked for it, is float32: counts + smooth − 1 is a continuous count. It lies mostly in (0, 1], has been seen from
-    −0.32 to 2.38, and is 0 inside. `distance` and `last` are complex64.
+    `counts` is uint32, or uint64 at an iteration limit above 2³² − 2; a pixel is inside the set where its count is the
+    job's iteration limit. `smooth`, where the job asked for it, is float32: counts + smooth − 1 is a continuous count.
+    It lies mostly in (0, 1], has been seen from −0.32 to 2.38, and is 0 inside. `distance` and `last` are complex64.
     """
 
     job: Job
@@ -65,7 +66,7 @@ class Field:
         return f"<Field of {view.width}x{view.height}: {', '.join(self.planes)}; iteration limit {self.job.iterations}>"
 
     @property
-    def counts(self) -> Words:
+    def counts(self) -> Counts:
         """The iteration counts."""
         return self.planes[COUNTS.name]
 
@@ -96,15 +97,15 @@ class Field:
     @property
     def inside(self) -> npt.NDArray[np.bool_]:
         """True where the orbit did not escape below the iteration limit."""
-        return np.equal(self.counts, np.uint32(self.job.iterations))
+        return np.equal(self.counts, self.job.iterations)
 
     def rows(self, top: int, bottom: int) -> Rows:
         """Return the planes of some rows."""
         return {name: values[top:bottom] for name, values in self.planes.items()}
 
     def counts_sha256(self) -> str:
-        """Return the SHA-256 of the counts as little-endian uint32, row by row."""
-        return sha256(self.counts)
+        """Return the SHA-256 of the counts as little-endian uint32, or uint64, row by row."""
+        return sha256(self.counts, self.job.counts.dtype)
 
     def to_xarray(self) -> "Dataset":
         """Return the planes as an `xarray.Dataset`, each a variable over `y` and `x`; nothing is copied.
@@ -126,7 +127,7 @@ def allocate(job: Job, counts: Acquire = new) -> dict[str, npt.NDArray[Any]]:
     `counts` provides that of the counts, and raises MemoryError where it cannot.
     """
     shape = (job.view.height, job.view.width)
-    types = {name: np.dtype(PLANES[name].dtype).newbyteorder("=") for name in job.planes}
+    types = {name: dtype_of(name, job.counts).newbyteorder("=") for name in job.planes}
     needed = job.view.pixels * sum(dtype.itemsize for dtype in types.values())
     try:
         if len(types) > 1 and needed > available_bytes():

@@ -10,9 +10,11 @@ from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.exact import Exact, about, exact, just_below_4, require_bounded, root_above
 from mandelcl.base.names import ALGORITHMS, INNER_METHODS, METHODS, PERTURBED_NUMBERS, ROUNDINGS
 from mandelcl.base.view import View
+from mandelcl.core.counts import MAX_ITERATIONS, CountFormat, count_format
 from mandelcl.core.job_text import (
     READERS,
     VERSION,
+    VERSION_WIDE,
     VERSION_WITH_REFERENCE,
     fraction,
     integer,
@@ -21,11 +23,10 @@ from mandelcl.core.job_text import (
     shown,
     text,
 )
-from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, ordered, trails, words_of
+from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, first_words, ordered, trails, words_of
 from mandelcl.core.reference import Reference
 from mandelcl.formulas import MANDELBROT, Formula
 
-MAX_ITERATIONS = (1 << 32) - 2
 # Smooth colouring carries an escaped orbit on to |z| > 128; a job's own radius may not lie beyond that.
 SMOOTH_RADIUS_SQUARED = Fraction(128 * 128)
 # "The number just below 4" in float is as low as R² may go: under 2 an orbit can leave the disc and come back,
@@ -108,7 +109,17 @@ class Job:
     @property
     def words(self) -> int:
         """Words of 32 bits that a pixel has in the results: those of all planes."""
-        return len(words_of(self.planes))
+        return len(words_of(self.planes, self.counts))
+
+    @property
+    def counts(self) -> CountFormat:
+        """How its counts are kept, which the iteration limit alone decides."""
+        return count_format(self.iterations)
+
+    @property
+    def first_words(self) -> dict[str, int]:
+        """Where each plane's words begin among those of a pixel."""
+        return first_words(self.planes, self.counts)
 
     @property
     def facts(self) -> Facts:
@@ -153,6 +164,8 @@ class Job:
             values["auto_iterations"] = True
         if self.reference is not None:
             values |= {"version": VERSION_WITH_REFERENCE, "reference": reference_json(self.reference)}
+        if self.counts.words > 1:
+            values["version"] = VERSION_WIDE
         values |= {name: getattr(self, name) for name in _NAMES}
         return json.dumps(values, sort_keys=True)
 

@@ -16,6 +16,8 @@ from mandelcl.formulas import MANDELBROT, Formula
 VERSION = 2
 # A job with a reference, which earlier readers must not take for one without.
 VERSION_WITH_REFERENCE = 3
+# A job with counts of 64 bits, which earlier readers would refuse with a worse line; it may have a reference.
+VERSION_WIDE = 4
 _DECIMAL_BITS = 13_000  # of what is written in decimal; more is written in hexadecimal, which is shorter
 _MOST_SHOWN = 100
 _LONGEST_WHOLE = LONGEST + 30  # characters
@@ -81,7 +83,12 @@ def _version_3(values: dict[str, Any]) -> dict[str, Any]:
     return _version_2(values) | {"reference": Reference(re, im, radius, step_bits, tail_bits, version)}
 
 
-READERS = {1: _version_1, VERSION: _version_2, VERSION_WITH_REFERENCE: _version_3}
+def _version_4(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a job with wide counts."""
+    return _version_3(values) if "reference" in values else _version_2(values)
+
+
+READERS = {1: _version_1, VERSION: _version_2, VERSION_WITH_REFERENCE: _version_3, VERSION_WIDE: _version_4}
 
 
 def lattice_json(lattice: Lattice) -> dict[str, Any]:

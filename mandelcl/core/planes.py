@@ -17,7 +17,8 @@ from mandelcl.base.distance import distances_of
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.smooth import fractions_of, shares_of
 from mandelcl.base.text import quoted
-from mandelcl.base.words import Words
+from mandelcl.base.words import WORD_BITS, WORD_MASK, Words
+from mandelcl.core.counts import NARROW, CountFormat, Counts, count_format
 
 Values = npt.NDArray[Any]
 Doubles = npt.NDArray[np.float64]
@@ -32,13 +33,19 @@ WINDOW = 16  # iterates that count in a plane of last iterates: TRAIL_WINDOW in 
 class Word:
     """A word of a plane: 32 bits a pixel.
 
-    `inside` is its value for a pixel whose orbit stays: a number, or the iteration limit where it is None. A word that
-    follows the counts closely is packed as its difference from them.
+    `inside` is its value for a pixel whose orbit stays: a number, or a word of the iteration limit where it is None,
+    the one from bit `shift` on. A word that follows the counts closely is packed as its difference from them; of wide
+    counts, it is the low word of a number that is at least the count.
     """
 
     name: str
     inside: int | None
     near_counts: bool = False
+    shift: int = 0
+
+    def inside_at(self, max_iterations: int) -> int:
+        """Return its value for a pixel whose orbit stays at an iteration limit."""
+        return max_iterations >> self.shift & WORD_MASK if self.inside is None else self.inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,11 @@ class Facts:
     iterations: int
     degrees: tuple[int, ...]
     steps: tuple[float, float, float, float] = (1.0, 0.0, 0.0, -1.0)
+
+    @property
+    def counts(self) -> CountFormat:
+        """How counts are kept."""
+        return count_format(self.iterations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +80,32 @@ class Trail:
 class Plane:
     """A named plane: its words, the type of its values, and how these follow from the words.
 
-    `derive(counts, words, facts)` takes arrays of words of one shape, those of the plane in order, and returns values
-    of that shape and of type `dtype`. A plane of an orbit's last iterates has a `trail`.
+    `derive(counts, words, facts)` takes the counts and arrays of words of one shape, those of the plane in order, and
+    returns values of that shape and of type `dtype`; those of the counts, of their own type. `words` are those beside
+    counts of 32 bits. A plane of an orbit's last iterates has a `trail`.
     """
 
     name: str
     words: tuple[Word, ...]
     dtype: str
-    derive: Callable[[Words, Sequence[Words], Facts], Values]
+    derive: Callable[[Counts, Sequence[Counts], Facts], Values]
     trail: Trail | None = None
 
+    def words_in(self, counts: CountFormat) -> tuple[Word, ...]:
+        """Return its words with counts of a format."""
+        return (*self.words, _HIGH) if counts.words > 1 and self.name == COUNTS.name else self.words
 
-def _counts(counts: Words, _words: Sequence[Words], _facts: Facts) -> Values:
+
+def _counts(counts: Counts, _words: Sequence[Words], _facts: Facts) -> Values:
     return counts
 
 
-def _certified(_counts: Words, words: Sequence[Words], _facts: Facts) -> Values:
+def _certified(_counts: Counts, words: Sequence[Words], _facts: Facts) -> Values:
     """Return 1 where the count is proved to be that of exact arithmetic, else 0."""
     return np.not_equal(words[0], 0).astype(np.uint8)
 
 
-def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.float32]:
+def smooth_fraction(counts: Counts, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.float32]:
     """Return the smooth fraction of pixels: what the continuous count adds to count − 1.
 
     `words` are the step m at which the orbit left the smooth radius, and |z_m|² there as the bits of a float. The
@@ -104,17 +121,17 @@ def smooth_fraction(counts: Words, words: Sequence[Words], facts: Facts) -> npt.
     return _in_chunks(fractions, counts, words, facts, "<f4")
 
 
-def distance_estimate(counts: Words, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.complex64]:
+def distance_estimate(counts: Counts, words: Sequence[Words], facts: Facts) -> npt.NDArray[np.complex64]:
     """Return the distance estimate of pixels, in pixels: re to the right, im up; 0 inside. See `base.distance`."""
 
-    def distances(_count: Words, norm: Words, re: Words, im: Words) -> npt.NDArray[np.complex64]:
+    def distances(_count: Counts, norm: Words, re: Words, im: Words) -> npt.NDArray[np.complex64]:
         return distances_of(norm.view(np.float32), re.view(np.float32), im.view(np.float32), facts.steps)
 
     return _in_chunks(distances, counts, words, facts, "<c8")
 
 
 def _in_chunks(
-    derive: Callable[..., Values], counts: Words, words: Sequence[Words], facts: Facts, dtype: str
+    derive: Callable[..., Values], counts: Counts, words: Sequence[Words], facts: Facts, dtype: str
 ) -> Values:
     """Return what `derive` makes of counts and words, chunk by chunk; 0 inside."""
     values = np.empty(counts.shape, dtype)
@@ -122,12 +139,12 @@ def _in_chunks(
     for start in range(0, into.size, CHUNK_PIXELS):
         chunk = [array[start : start + CHUNK_PIXELS] for array in flat]
         derived = derive(*chunk)
-        np.copyto(derived, 0, where=chunk[0] == np.uint32(facts.iterations))
+        np.copyto(derived, 0, where=chunk[0] == facts.iterations)
         into[start : start + CHUNK_PIXELS] = derived
     return values
 
 
-def _last(counts: Words, words: Sequence[Words], facts: Facts) -> Values:  # noqa: ARG001 - words alone
+def _last(counts: Counts, words: Sequence[Words], facts: Facts) -> Values:  # noqa: ARG001 - words alone
     """Return z where the orbit left the smooth radius; 0 inside, and where it is beyond any float."""
     last = np.empty(counts.shape, np.complex64)
     last.real, last.imag = (np.ascontiguousarray(word).view(np.float32) for word in words)
@@ -135,7 +152,7 @@ def _last(counts: Words, words: Sequence[Words], facts: Facts) -> Values:  # noq
     return last
 
 
-def _mean(counts: Words, words: Sequence[Words], facts: Facts) -> Values:
+def _mean(counts: Counts, words: Sequence[Words], facts: Facts) -> Values:
     """Return the mean of a term over the last iterates, as `_trail` goes from one count to the next."""
 
     def means(before: Doubles, after: Doubles, steps: Words) -> tuple[Doubles, Doubles]:
@@ -148,12 +165,12 @@ def _mean(counts: Words, words: Sequence[Words], facts: Facts) -> Values:
     return _trail(means, counts, words, facts)
 
 
-def _nearest(counts: Words, words: Sequence[Words], facts: Facts) -> Values:
+def _nearest(counts: Counts, words: Sequence[Words], facts: Facts) -> Values:
     """Return how near the last iterates come to a trap, as `_trail` goes from one count to the next."""
     return _trail(lambda before, after, steps: (after, np.where(steps > 1, before, after)), counts, words, facts)
 
 
-def _nearest_root(counts: Words, words: Sequence[Words], facts: Facts) -> Values:
+def _nearest_root(counts: Counts, words: Sequence[Words], facts: Facts) -> Values:
     """Return the same where the kernels keep squares."""
 
     def roots(before: Doubles, after: Doubles, steps: Words) -> tuple[Doubles, Doubles]:
@@ -164,7 +181,7 @@ def _nearest_root(counts: Words, words: Sequence[Words], facts: Facts) -> Values
 
 def _trail(
     both: Callable[[Doubles, Doubles, Words], tuple[Doubles, Doubles]],
-    counts: Words,
+    counts: Counts,
     words: Sequence[Words],
     facts: Facts,
 ) -> Values:
@@ -191,6 +208,7 @@ def _trail_plane(name: str, term: str, derive: Callable[[Words, Sequence[Words],
     return Plane(name, words, "<f4", derive, Trail(term, nearest=derive is not _mean))
 
 
+_HIGH = Word("count high", None, shift=WORD_BITS)
 COUNTS = Plane("counts", (Word("count", None),), "<u4", _counts)
 SMOOTH = Plane("smooth", (Word("smooth step", None, near_counts=True), Word("smooth norm", 0)), "<f4", smooth_fraction)
 CERTIFIED = Plane("certified", (Word("certified", 0),), "|u1", _certified)
@@ -229,27 +247,34 @@ def ordered(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in PLANES if name in names or name == COUNTS.name)
 
 
-def words_of(names: Sequence[str]) -> tuple[Word, ...]:
+def dtype_of(name: str, counts: CountFormat) -> np.dtype[Any]:
+    """Return the type of a plane's values in files, little-endian."""
+    return counts.dtype.newbyteorder("<") if name == COUNTS.name else np.dtype(PLANES[name].dtype)
+
+
+def words_of(names: Sequence[str], counts: CountFormat = NARROW) -> tuple[Word, ...]:
     """Return the words of some planes, in the order in which kernels and stores have them; the count comes first."""
-    return tuple(word for name in names for word in PLANES[name].words)
+    return tuple(word for name in names for word in PLANES[name].words_in(counts))
 
 
-def first_words(names: Sequence[str]) -> dict[str, int]:
+def first_words(names: Sequence[str], counts: CountFormat = NARROW) -> dict[str, int]:
     """Return where each plane's words begin among those of all."""
     places, place = {}, 0
     for name in names:
         places[name] = place
-        place += len(PLANES[name].words)
+        place += len(PLANES[name].words_in(counts))
     return places
 
 
 def values_of(names: Sequence[str], results: Words, facts: Facts) -> dict[str, Values]:
     """Return the values of each plane, by name, of results (words × any shape) as the kernels wrote them."""
-    first = first_words(names)
-    return {
-        name: PLANES[name].derive(results[0], list(results[first[name] : first[name] + len(PLANES[name].words)]), facts)
-        for name in names
-    }
+    counts, first = facts.counts.of(results), first_words(names, facts.counts)
+
+    def own(plane: Plane) -> list[Counts]:
+        words = zip(plane.words, results[first[plane.name] :], strict=False)
+        return [facts.counts.widened(values, counts) if word.near_counts else values for word, values in words]
+
+    return {name: PLANES[name].derive(counts, own(PLANES[name]), facts) for name in names}
 
 
 def lacks(what: str, plane: str) -> InvalidInputError:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from mandelcl.base.words import Words
+from mandelcl.core.counts import NARROW, CountFormat, count_format, total_of
 from mandelcl.core.planes import CERTIFIED, first_words
 
 
@@ -36,16 +37,17 @@ class Totals:
         return Totals(self.iterations - other.iterations, self.inside - other.inside, self.certified - other.certified)
 
 
-def certified_word(planes: Sequence[str]) -> int:
+def certified_word(planes: Sequence[str], counts: CountFormat = NARROW) -> int:
     """Return the index of the word that holds whether a pixel's count is certified; 0 if there is none."""
-    return first_words(planes).get(CERTIFIED.name, 0)
+    return first_words(planes, counts).get(CERTIFIED.name, 0)
 
 
 def totals_of(planes: Sequence[str], max_iterations: int, results: Words) -> Totals:
     """Return the totals of results (words × any shape) in these planes, as the host counts them."""
-    word = certified_word(planes)
+    own = count_format(max_iterations)
+    word, counts = certified_word(planes, own), own.of(results)
     return Totals(
-        int(results[0].sum(dtype=np.uint64)),
-        int(np.count_nonzero(results[0] == np.uint32(max_iterations))),
+        total_of(counts),
+        int(np.count_nonzero(counts == max_iterations)),
         int(np.count_nonzero(results[word])) if word else 0,
     )

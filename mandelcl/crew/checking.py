@@ -3,9 +3,7 @@
 import random
 from dataclasses import dataclass
 
-import numpy as np
-
-from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.base.words import Words
 from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
 from mandelcl.engine.methods import method_of
@@ -29,8 +27,8 @@ class PixelSample:
 
 def implausible(results: Words, job: Job) -> str | None:
     """Return why a block's results (words × height × width) cannot be right, in a phrase; None if they can."""
-    counts = results[0]
-    if (counts == np.uint32(NO_COUNT)).any():
+    counts = job.counts.of(results)
+    if (counts == job.counts.none).any():
         return "returned memory that it never wrote"
     least = 1 if job.formula.begins_inside else 0
     if counts.min() < least or counts.max() > job.iterations:
@@ -38,10 +36,10 @@ def implausible(results: Words, job: Job) -> str | None:
     return None
 
 
-def samples(block: Block, results: Words, chance: random.Random) -> list[PixelSample]:
+def samples(job: Job, block: Block, results: Words, chance: random.Random) -> list[PixelSample]:
     """Return some random pixels of a block, those with the lowest counts first."""
     places = [(chance.randrange(block.width), chance.randrange(block.height)) for _ in range(_SAMPLES)]
-    drawn = [PixelSample(block.x + x, block.y + y, int(results[0, y, x])) for x, y in places]
+    drawn = [PixelSample(block.x + x, block.y + y, int(job.counts.of(results[:, y, x]))) for x, y in places]
     return sorted(drawn, key=lambda sample: sample.count)
 
 

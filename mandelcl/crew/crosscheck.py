@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.base.words import Words
 from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
 from mandelcl.crew import checking
@@ -113,9 +113,10 @@ class CrossChecks:
         run, owned = check.run, checking.part(check.computed.results, check.run, check.computed.block)
         if np.array_equal(results, owned):
             return CheckOutcome(check, accepted=True)
-        sample = check.sample or _disputed(run, owned, results)
+        sample = check.sample or _disputed(self._job, run, owned, results)
         place = checking.place_of(sample, self.pixels)
-        distinct = (results[0] != owned[0]).any()  # the host knows counts alone
+        counts = self._job.counts
+        distinct = (counts.of(results) != counts.of(owned)).any()  # the host knows counts alone
         wrong = checking.host_rules_against(self._job, sample, self.pixels) if distinct else None
         if wrong is None:
             # It cannot be resolved, so both are restarted: a glitch does not recur, a lasting fault retires a device.
@@ -156,9 +157,10 @@ class CrossChecks:
             self._open.remove(check)
 
 
-def _disputed(run: Block, owned: Words, results: Words) -> checking.PixelSample:
+def _disputed(job: Job, run: Block, owned: Words, results: Words) -> checking.PixelSample:
     """Return the pixel in which results differ that is soonest counted on the host."""
     differs = (owned != results).any(axis=0)
-    lower = np.where(differs, np.minimum(owned[0], results[0]), np.uint32(NO_COUNT))
+    counts, others = job.counts.of(owned), job.counts.of(results)
+    lower = np.where(differs, np.minimum(counts, others), job.counts.dtype.type(job.counts.none))
     y, x = divmod(int(lower.argmin()), run.width)
-    return checking.PixelSample(run.x + x, run.y + y, int(owned[0, y, x]))
+    return checking.PixelSample(run.x + x, run.y + y, int(counts[y, x]))

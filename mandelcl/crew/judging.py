@@ -45,7 +45,7 @@ class Judge:
 
     def verify(self, slot: WorkerSlot, share: BlockDispatcher, computed: ComputedBlock) -> Finished | None:
         """Accept results, have another device check them, or find that they are wrong."""
-        sample = checking.samples(computed.block, computed.results, self._chance)[0]
+        sample = checking.samples(self._job, computed.block, computed.results, self._chance)[0]
         disagrees = self._disproved(slot, computed.results, sample)
         if disagrees:
             return None
@@ -96,7 +96,7 @@ class Judge:
 
         From then on they count as delivered by the worker that has confirmed or corrected them.
         """
-        sample = checking.samples(before.block, results, self._chance)[0]
+        sample = checking.samples(self._job, before.block, results, self._chance)[0]
         if self._disproved(slot, results, sample):
             self.audits.reopen(before)
             return None

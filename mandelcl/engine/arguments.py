@@ -14,8 +14,8 @@ import numpy.typing as npt
 from mandelcl.opencl.api import BuiltProgram, Kernel
 from mandelcl.opencl.programs import kernel_of
 
-# A buffer, a 32-bit word, and pairs of words.
-BUFFER, UINT, INT2, UINT2 = "buffer", "uint", "int2", "uint2"
+# A buffer, words of 32 and 64 bits, and pairs of words. Counts have 64 bits here, whatever a job keeps.
+BUFFER, UINT, ULONG, INT2, UINT2 = "buffer", "uint", "ulong", "int2", "uint2"
 
 Parameters = Mapping[str, str]
 
@@ -23,7 +23,7 @@ _BLOCK: Parameters = {"view_words": BUFFER, "offset": INT2, "size": UINT2}
 _ORBITS: Parameters = {**_BLOCK, "method_words": BUFFER}
 _FAR: Parameters = {
     "strides": UINT,
-    "max_iterations": UINT,
+    "max_iterations": ULONG,
     "limit_reached": UINT,
     "shortcuts": UINT,
     "results": BUFFER,
@@ -34,7 +34,7 @@ _SURVIVORS: Parameters = {"survivors": BUFFER, "survivor_total": BUFFER, "capaci
 KERNELS: Mapping[str, Parameters] = MappingProxyType(
     {
         "advance_block": {**_ORBITS, "first_row": UINT, "rows": UINT, **_FAR, **_SURVIVORS},
-        "advance_survivors": {**_ORBITS, "n": UINT, **_FAR, "saved": BUFFER, "total": UINT, **_SURVIVORS},
+        "advance_survivors": {**_ORBITS, "n": ULONG, **_FAR, "saved": BUFFER, "total": UINT, **_SURVIVORS},
         "advance_list": {**_ORBITS, "pixels": BUFFER, "total": UINT, **_FAR, **_SURVIVORS},
         "advance_rectangles": {
             **_ORBITS,
@@ -58,7 +58,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "limit": UINT,
             "components": UINT,
             "inside_only": UINT,
-            "max_iterations": UINT,
+            "max_iterations": ULONG,
             "parents": BUFFER,
             "ids": BUFFER,
             "parts": UINT2,
@@ -76,10 +76,10 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "origin": UINT2,
             "trust_outside": UINT,
             "trust_inside": UINT,
-            "connected": UINT,
-            "max_iterations": UINT,
-            "counts": BUFFER,
-            "width": UINT,
+            "connected": ULONG,
+            "max_iterations": ULONG,
+            "results": BUFFER,
+            "size": UINT2,
             **_LISTED,
             "answers": BUFFER,
             "computed": BUFFER,
@@ -128,7 +128,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
         "totals": {
             "results": BUFFER,
             "pixels": UINT,
-            "max_iterations": UINT,
+            "max_iterations": ULONG,
             "certified": UINT,
             "each": UINT,
             "sums": BUFFER,
@@ -192,8 +192,20 @@ def _pair(kind: type[np.int32] | type[np.uint32], value: tuple[int, ...]) -> npt
     return pair
 
 
-_CONVERT: Mapping[str, Callable[[Any], Any] | None] = {BUFFER: None, UINT: np.uint32, INT2: _int2, UINT2: _uint2}
-_TYPES: Mapping[str, Any] = {BUFFER: None, UINT: np.uint32, INT2: np.dtype("V8"), UINT2: np.dtype("V8")}
+_CONVERT: Mapping[str, Callable[[Any], Any] | None] = {
+    BUFFER: None,
+    UINT: np.uint32,
+    ULONG: np.uint64,
+    INT2: _int2,
+    UINT2: _uint2,
+}
+_TYPES: Mapping[str, Any] = {
+    BUFFER: None,
+    UINT: np.uint32,
+    ULONG: np.uint64,
+    INT2: np.dtype("V8"),
+    UINT2: np.dtype("V8"),
+}
 _CONVERSIONS = {
     kernel: [(name, _CONVERT[kind]) for name, kind in parameters.items()] for kernel, parameters in KERNELS.items()
 }

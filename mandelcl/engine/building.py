@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from mandelcl.base.errors import BuildError
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, first_words, trails
+from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, trails
 from mandelcl.engine import source
 from mandelcl.engine.arguments import declared
 from mandelcl.engine.methods import method_of
@@ -31,6 +31,7 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
     defines |= {
         "LATTICE_UPRIGHT": int(job.view.lattice.is_upright),
         "STAYS_OUTSIDE": int(job.formula.stays_outside(job.radius_squared, number.step_unit(job.formula.products))),
+        "COUNT_BITS": job.counts.bits,
         "RESULT_WORDS": job.words,
         "SMOOTH": int(job.smooth),
         "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
@@ -42,9 +43,7 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
     }
     if trails(job.planes):
         defines["TRAIL_TERMS"] = len(trails(job.planes))
-    defines |= {
-        f"PLANE_{name.upper()}": first for name, first in first_words(job.planes).items() if name.isidentifier()
-    }
+    defines |= {f"PLANE_{name.upper()}": first for name, first in job.first_words.items() if name.isidentifier()}
     method, derivatives = method_of(job), number.derivative_parts if DISTANCE.name in job.planes else ()
     parts = (method.derivative_kernel if derivatives else method.kernel), *method.loop(job)
     digits, formula = variant.double_digits, job.formula
@@ -57,7 +56,7 @@ def trail_parts(job: Job) -> tuple[source.Part, ...]:
     kept = trails(job.planes)
     if not kept:
         return ()
-    first = first_words(job.planes)
+    first = job.first_words
     point = "trail_point z, trail_point c, float_lanes *terms"
     terms = [f"  terms[{k}] = {trail.term};" for k, (_, trail) in enumerate(kept)]
     nearest = " || ".join(f"k == {k}" for k, (_, trail) in enumerate(kept) if trail.nearest) or "false"

@@ -86,7 +86,7 @@ def automatic_limit(job: Job, survey: Survey) -> IterationLimit:
     while True:
         here = replace(small, iterations=stage)
         counts = survey.counts(here)
-        inside = counts >= np.uint32(stage)
+        inside = counts >= stage
         left, escaped = int(np.count_nonzero(inside)), counts[~inside]
         wanted = max(LEAST, job.iterations, _suited(escaped), _PERIODS * survey.period(here) if left else 0)
         if not left:
@@ -117,7 +117,7 @@ def _all_proved(survey: Survey, job: Job, points: Proofs) -> bool:
 def unproved(job: Job, survey: Survey) -> float:
     """Return the share of a resolved job's surveyed points that neither escape nor are proved inside."""
     small = surveyed(job)
-    inside = survey.counts(small) == np.uint32(job.iterations)
+    inside = survey.counts(small) == job.iterations
     return float(np.mean(inside & ~survey.proved(small))) if inside.any() else 0.0
 
 

@@ -242,7 +242,7 @@ def share_of_one_count(counts: Words, job: Job) -> float:
     corners = counts[:-1, :-1], counts[:-1, 1:], counts[1:, :-1], counts[1:, 1:]
     alike = np.logical_and.reduce([corner == corners[0] for corner in corners[1:]])
     if job.planes != (COUNTS.name,):
-        alike &= corners[0] == np.uint32(job.iterations)
+        alike &= corners[0] == job.iterations
     work = sum(np.minimum(corner, _MOST_WORK).astype(np.float64) for corner in corners)
     total = float(np.sum(work))
     return float(np.sum(np.where(alike, work, 0.0))) / total if total else 0.0

@@ -14,7 +14,7 @@ from mandelcl.colour import cycles
 from mandelcl.colour.colour import Colouring, paint
 from mandelcl.colour.cycles import Bent, Linear
 from mandelcl.core.job import Job
-from mandelcl.core.planes import COUNTS, SMOOTH, first_words, values_of
+from mandelcl.core.planes import COUNTS, SMOOTH, values_of
 from mandelcl.engine import source, verdicts
 from mandelcl.engine.device_output import KernelOutput, MakeOutput
 from mandelcl.opencl.api import Buffer
@@ -35,7 +35,7 @@ class Shader(KernelOutput):
     def __init__(self, device: Device, job: Job, colouring: Colouring) -> None:
         super().__init__(device)
         self._job, self._colouring = job, colouring
-        self._first = first_words(job.planes)
+        self._first = job.first_words
         self._fractions = SMOOTH.name in job.planes and colouring.palette.smooth
         self._mapping = colouring.mapping(self._fractions)
         self.indexed = colouring.indexed
@@ -96,6 +96,8 @@ def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:
     """
     if job.smooth and len(set(job.formula.degrees)) > 1:
         return None  # the kernel reads one table of logarithms
+    if job.counts.words > 1:
+        return None  # the kernel reads counts of 32 bits
     shader = Shader(device, job, colouring)
     passes = shader.passes(_own_text(), "test of shading", lambda: _gives_answers(device, shader, job))
     return shader if passes else None

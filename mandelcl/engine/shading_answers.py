@@ -9,8 +9,9 @@ from mandelcl.base.smooth import CHORD_BITS, LEAST_BITS, MOST_BITS
 from mandelcl.base.words import Words
 from mandelcl.colour.colour import Colouring, find_palette
 from mandelcl.colour.palettes import Palette
-from mandelcl.core.job import MAX_ITERATIONS, Job
-from mandelcl.core.planes import SMOOTH, first_words
+from mandelcl.core.counts import MOST_NARROW
+from mandelcl.core.job import Job
+from mandelcl.core.planes import SMOOTH
 
 _MANY = tuple(f"#{7 * k:06x}" for k in range(1, 301))
 _NOISE = Palette("noise", "changes with the last bit of a float", ("#000000", "#ffffff"), cycle=1e-12)
@@ -25,7 +26,7 @@ COLOURINGS = (
     Colouring(Palette("three", "no power of two", _MANY[:3], cycle=3.0, discrete=True)),
     Colouring(Palette("many", "more colours than a byte numbers", _MANY, cycle=300.0, discrete=True), offset=0.01),
 )
-_LIMITS = (50, 1 << 24, MAX_ITERATIONS)
+_LIMITS = (50, 1 << 24, MOST_NARROW)
 _RAGGED = (1, 3, 4, 5, 15, 17, 63, 65)
 _PIXELS = 20011
 _COUNTS = (0, 1, 2, 15, 16, 17, 255, 256, 65535, 65536, (1 << 24) - 1, 1 << 24, (1 << 24) + 1, 1 << 31)
@@ -54,7 +55,7 @@ def results_of(job: Job, pixels: int, random: np.random.Generator) -> Words:
     counts = np.minimum(np.where(random.random(pixels) < 0.5, spread, near), np.uint32(max_iterations))
     results[0] = counts
     if SMOOTH.name in job.planes:
-        first = first_words(job.planes)[SMOOTH.name]
+        first = job.first_words[SMOOTH.name]
         results[first] = counts + random.choice(np.array(_FURTHER, np.uint32), pixels)
         usual = np.exp2(random.uniform(14, 28.1, pixels)).astype(np.float32).view(np.uint32)
         ends = (usual >> CHORD_BITS << CHORD_BITS) - random.integers(0, 2, pixels, np.uint32)

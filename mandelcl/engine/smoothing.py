@@ -14,7 +14,7 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.smooth import logarithms
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
-from mandelcl.core.planes import COUNTS, SMOOTH, Values, first_words, values_of
+from mandelcl.core.planes import COUNTS, SMOOTH, Values, values_of
 from mandelcl.engine import source, verdicts
 from mandelcl.engine.building import build
 from mandelcl.engine.device_output import KernelOutput
@@ -50,7 +50,7 @@ class Smoothed(KernelOutput):
 
     def text(self) -> str:
         """Return the source text of the kernel."""
-        first = first_words(self._job.planes)
+        first = self._job.first_words
         defines = {"LANES": self._lanes, "USE_FP64": 0}
         defines |= {"PLANE_COUNTS": first[COUNTS.name], "PLANE_SMOOTH": first[SMOOTH.name]}
         return source.assemble(("chords.cl", "fraction.cl", "smooth.cl"), defines)
@@ -61,8 +61,8 @@ class Smoothed(KernelOutput):
 
 
 def smooths(job: Job) -> bool:
-    """Return whether the form is for a job: counts and smooth fractions are all that is kept, from one table."""
-    return job.planes == _PLANES and len(set(job.formula.degrees)) == 1
+    """Return whether the form is for a job: counts and smooth fractions are all that is kept, in two words."""
+    return job.planes == _PLANES and job.counts.words == 1 and len(set(job.formula.degrees)) == 1
 
 
 def gains(device: Device) -> bool:

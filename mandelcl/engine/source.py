@@ -90,7 +90,17 @@ def loop(
     axes = (*number_parts, *derivative_parts, *formula_parts.step, *derivatives, MAP, method)
     tracing = ("rectangles.cl", *formula_parts.components, "rectangles_prove.cl") if orbits == "rectangles" else ()
     return assemble(
-        (*axes, "advance.cl", *trail_parts, *advance, "results.cl", "orbits.cl", *tracing, f"orbits_{orbits}.cl"),
+        (
+            "counts.cl",
+            *axes,
+            "advance.cl",
+            *trail_parts,
+            *advance,
+            "results.cl",
+            "orbits.cl",
+            *tracing,
+            f"orbits_{orbits}.cl",
+        ),
         defines,
     )
 

@@ -5,8 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from mandelcl.base.words import Words
+from mandelcl.base.words import WORD_BITS, Words
 from mandelcl.core.block import Block
+from mandelcl.core.counts import CountFormat
 from mandelcl.core.totals import Totals, certified_word
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
@@ -18,21 +19,22 @@ from mandelcl.opencl.device import Device
 _GPU_ITEMS, _GPU_GROUPS = 256, 1024  # of a work-group, which adds up what its work-items found; of them
 _CPU_GROUPS = 4  # for each compute unit
 _LEAST_PIXELS = 1 << 12  # of a work-group
-_WORDS = 6  # that a work-group leaves: three numbers of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
 class RunningTotals:
-    """Totals that a device is summing up."""
+    """Totals that a device is summing up: for each work-group the sums of the words of counts, and two numbers."""
 
     _sums: Words
     _event: Event
+    _count_words: int
 
     def wait(self, device: Device) -> Totals:
         """Return them, once the device has."""
         device.wait(self._event)
-        iterations, inside, certified = self._sums.view(np.uint64).reshape(-1, _WORDS // 2).sum(axis=0).tolist()
-        return Totals(iterations, inside, certified)
+        groups = self._sums.view(np.uint64).reshape(-1, self._count_words + 2)
+        *sums, inside, certified = groups.sum(axis=0).tolist()
+        return Totals(sum(part << WORD_BITS * place for place, part in enumerate(sums)), inside, certified)
 
 
 class Totalling:
@@ -53,19 +55,21 @@ class Totalling:
         groups = max(1, min(self._most_groups, block.pixels // _LEAST_PIXELS))
         each = -(-block.pixels // groups)
         groups = -(-block.pixels // each)
-        found = memory.scratch("totals", _WORDS * groups)
+        words = 2 * (job.counts.words + 2) * groups
+        found = memory.scratch("totals", words)
         values = {"results": memory.results, "pixels": block.pixels, "max_iterations": job.iterations}
-        values |= {"certified": certified_word(job.planes), "each": each, "sums": found}
+        values |= {"certified": certified_word(job.planes, job.counts), "each": each, "sums": found}
         self._device.launch(self._kernel, (groups * self._items,), (self._items,), *arguments("totals", values))
-        sums = memory.host_words("totals", _WORDS * groups)
+        sums = memory.host_words("totals", words)
         read = self._device.read(found, sums)
-        return RunningTotals(sums, read)
+        return RunningTotals(sums, read, job.counts.words)
 
     @cached_property
     def _kernel(self) -> Kernel:
-        return self._program.kernels.built(source_text(self._items), "totals")
+        return self._program.kernels.built(source_text(self._items, self._program.job.counts), "totals")
 
 
-def source_text(items: int) -> str:
+def source_text(items: int, counts: CountFormat) -> str:
     """Return the source text of the kernel for work-groups of this many work-items, a power of two."""
-    return source.assemble(("totals.cl",), {"LANES": 1, "USE_FP64": 0, "GROUP": items})
+    defines = {"LANES": 1, "USE_FP64": 0, "COUNT_BITS": counts.bits, "GROUP": items}
+    return source.assemble(("counts.cl", "totals.cl"), defines)

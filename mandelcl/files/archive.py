@@ -1,4 +1,4 @@
-"""The `.npz` file of a field: its planes by name (`counts`, uint32; `smooth`, float32 …) and `job` (JSON).
+"""The `.npz` file of a field: its planes by name (`counts`, uint32 or uint64; `smooth`, float32 …) and `job` (JSON).
 
 `numpy.load` reads it. With the same installation, the same field always gives the same bytes: they do not depend on the
 time or the number of threads.
@@ -23,7 +23,7 @@ from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.base.machine import available_bytes
 from mandelcl.core.field import Field, RowSource
 from mandelcl.core.job import Job
-from mandelcl.core.planes import COUNTS, PLANES
+from mandelcl.core.planes import COUNTS, PLANES, dtype_of
 from mandelcl.core.report import Stopwatch
 from mandelcl.files import deflate
 from mandelcl.files.strips import in_order, strip_rows
@@ -87,7 +87,7 @@ def _strips(source: RowSource, watch: Stopwatch, compression: str) -> Iterator[_
         strip = {}
         with watch.of("encode"):
             for name in source.job.planes:
-                values = np.ascontiguousarray(planes[name], dtype=PLANES[name].dtype)
+                values = np.ascontiguousarray(planes[name], dtype=dtype_of(name, source.job.counts))
                 head = [] if top else [_npy_header(values.dtype.str, (view.height, view.width))]
                 data: list[bytes | memoryview] = [*head, values.view(np.uint8).data.cast("B")]
                 strip[name] = data, _packed(deflate.of_words(compression), data, bottom == view.height)
@@ -154,7 +154,7 @@ def _field(archive: zipfile.ZipFile) -> Field:
     held = [name for name in PLANES if f"{name}.npy" in archive.namelist()]
     if tuple(held) != job.planes:
         raise FileError(f"the field has {', '.join(held) or 'no plane'}, but its job has {', '.join(job.planes)}")
-    return Field(job, {name: _read_array(archive, name, PLANES[name].dtype, job) for name in job.planes})
+    return Field(job, {name: _read_array(archive, name, dtype_of(name, job.counts).str, job) for name in job.planes})
 
 
 def _check(name: str, values: npt.NDArray[Any], job: Job) -> None:

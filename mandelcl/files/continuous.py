@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import FileError
-from mandelcl.base.words import Words
+from mandelcl.core.counts import Counts, count_format
 from mandelcl.formulas import Formula
 
 _MOST_RADIUS = 10**100
@@ -43,7 +43,7 @@ def joined(
     inside: npt.NDArray[np.bool_],
     max_iterations: int,
     shift: float,
-) -> tuple[Words, npt.NDArray[np.float32]]:
+) -> tuple[Counts, npt.NDArray[np.float32]]:
     """Return our counts and smooth fractions for their counts `whole` + `rest`; the iteration limit and 0 inside.
 
     Our count is the next integer above ν, as for an orbit that leaves a large radius.
@@ -55,6 +55,6 @@ def joined(
     counts = np.clip(whole + above.astype(np.int64), 1, max(max_iterations - 1, 1))
     smooth = (whole - counts) + part + 1
     return (
-        np.where(inside, np.int64(max_iterations), counts).astype(np.uint32),
+        np.where(inside, np.int64(max_iterations), counts).astype(count_format(max_iterations).dtype),
         np.where(inside, 0.0, smooth).astype(np.float32),
     )

@@ -7,8 +7,8 @@ from contextlib import suppress
 import numpy as np
 
 from mandelcl.base.errors import NEVER, MandelclError, Token
-from mandelcl.base.words import Words
-from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.counts import MAX_ITERATIONS, Counts
+from mandelcl.core.job import Job
 from mandelcl.engine import choose
 from mandelcl.engine.iteration_limit import DARK, round_up, unproved
 from mandelcl.engine.loop.survey import DeviceSurvey
@@ -48,9 +48,9 @@ def film_lines(jobs: Sequence[Job], total: int, session: Session, self_test: boo
             f"proved inside the set{_advice(limit)}",)  # fmt: skip
 
 
-def is_dark(counts: Words, limit: int) -> bool:
+def is_dark(counts: Counts, limit: int) -> bool:
     """Return whether enough pixels are at the limit to consider a warning."""
-    return float(np.mean(counts == np.uint32(limit))) >= DARK
+    return float(np.mean(counts == limit)) >= DARK
 
 
 def share_unproved(job: Job, session: Session, self_test: bool = True, cancel: Token = NEVER) -> float | None:

@@ -41,7 +41,7 @@ class BandLayout:
     @classmethod
     def words(cls, job: Job) -> Self:
         """Return the layout of results as the kernels write them."""
-        return cls(WORDS, tuple(word.near_counts for word in words_of(job.planes)))
+        return cls(WORDS, tuple(word.near_counts for word in words_of(job.planes, job.counts)))
 
     @classmethod
     def counts_16(cls) -> Self:

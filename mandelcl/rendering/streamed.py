@@ -7,8 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import numpy as np
-
 from mandelcl.base.errors import (
     CancelledError,
     DeviceError,
@@ -222,7 +220,7 @@ class Streamed:
             output.write_tempfile(path, store.folder / TEMPFILE, source, picture, self._compress)
 
     def _count(self, reader: BandReader) -> None:
-        """Hash the counts as little-endian uint32, row by row, and pass them to the caller's callback."""
+        """Hash the counts as little-endian integers, row by row, and pass them to the caller's callback."""
         view = self.work.job.view
         rows = strip_rows(view.width)
         with self.bands.failing():
@@ -230,9 +228,9 @@ class Streamed:
                 counts = reader.results(top, min(top + rows, view.height))[0]
                 if self._digest is not None:
                     with self.watch.of("hash"):
-                        self._digest.update(little_endian(counts))
+                        self._digest.update(little_endian(counts, self.work.job.counts.dtype))
                 if self._on_counts is not None:
-                    self._on_counts(top, counts.astype(np.uint32, copy=False))
+                    self._on_counts(top, counts.astype(self.work.job.counts.dtype, copy=False))
 
     def _keep(self, band: int, results: Values) -> None:
         facts = asdict(self._totals[band]) if self._pixels else {}

@@ -79,9 +79,9 @@ def test_rectangles_picture_if_auto_selects_escape(draw: Run, folder: Path) -> N
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "how.png"]
 
 
-@pytest.mark.parametrize("max_iterations", [str(2**32 - 1), str(2**32)])
+@pytest.mark.parametrize("max_iterations", [str(10**15 + 1), "1e16"])
 def test_invalid_iteration_limits(run: Run, folder: Path, max_iterations: str) -> None:
-    assert f"from 1 to {2**32 - 2}" in refused(run, folder, "render", *SMALL, "--iterations", max_iterations)
+    assert f"from 1 to {10**15}" in refused(run, folder, "render", *SMALL, "--iterations", max_iterations)
 
 
 @pytest.mark.parametrize("max_iterations", ["0", "-1", "x", "1.5", "nan", ""])

@@ -24,7 +24,7 @@ DEEP = ("--center", "0", "1", "--zoom", "1e50")
         ((*DEEP, "--reference", "0", "1", "-1e-40"), "radius must be positive"),
         ((*DEEP, "--reference", "0", "i", "1e-40"), "'i' is not a number"),
         ((*DEEP, "--reference", "0", "1", "1e-40", "--method", "direct"), "only perturbation has a reference"),
-        ((*DEEP, "--iterations", str(2**32 - 1)), f"from 1 to {2**32 - 2}"),
+        ((*DEEP, "--iterations", str(10**15 + 1)), f"from 1 to {10**15}"),
         ((*DEEP, "--escape-radius", "129"), "at most 128"),
         (("--center", "0", "1", "--zoom", "1e12001"), "more than 12000 digits"),
     ],

@@ -13,7 +13,8 @@ import pytest
 
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
-from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.counts import MOST_NARROW
+from mandelcl.core.job import Job
 from mandelcl.core.reference import Reference
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device
@@ -76,7 +77,7 @@ def cases() -> dict[str, tuple[View, int, dict[str, Any]]]:
         "turned by 30 degrees": (*turned(30), {}),
         "turned by 217 degrees": (*turned(217), {}),
         "in a minibrot of period 998": (at(nucleus_998(), 17), 200_000, {}),
-        "deep in a minibrot of period 998": (at(nucleus_998(), 40), MAX_ITERATIONS, {}),
+        "deep in a minibrot of period 998": (at(nucleus_998(), 40), MOST_NARROW, {}),
         "deep inside the set": (at((Fraction(-1, 10), Fraction(1, 10)), 30, 2, 2), 3000, {}),
         "a centre that escapes": (at((Fraction(1, 10**16), 1 + Fraction(1, 10**16)), 17), 2000, {}),
         "far out": (at((Fraction(10**30), Fraction(1)), 30), 2000, {}),

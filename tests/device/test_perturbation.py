@@ -11,7 +11,8 @@ import pytest
 
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
-from mandelcl.core.job import MAX_ITERATIONS, SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.counts import MOST_NARROW
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.reference import Reference
 from mandelcl.engine import source
 from mandelcl.engine.building import SMOOTH_LIMIT
@@ -95,7 +96,7 @@ def within(across: Fraction, width: int, height: int, number: str) -> Job:
     whole = max(map(abs, size))
     reference = Reference.of(deep.around(centre, whole, width, height), *deep.BITS[number])
     view = deep.around((centre[0] + across * size[0], centre[1] + across * size[1]), across * whole, width, height)
-    return deep.job(view, MAX_ITERATIONS, number, reference=reference)
+    return deep.job(view, MOST_NARROW, number, reference=reference)
 
 
 @pytest.mark.parametrize("kept", [("counts",), ("counts", "smooth", "certified")])
@@ -105,7 +106,7 @@ def test_cycles_longer_than_a_launch_are_found(device: Device, number: str, kept
         pytest.skip(f"{name_of(device)} takes two minutes for what gives the same bits elsewhere")
     job = replace(within(Fraction(1, 4), 4, 3, number), planes=kept)
     expected, at_once = planes(job, device)
-    assert (expected[0] == MAX_ITERATIONS).mean() > 0.5
+    assert (expected[0] == MOST_NARROW).mean() > 0.5
     np.testing.assert_array_equal(expected[0], replayed(replace(job, planes=("counts",))))
     shape = shapes(device, number)[-1]
     for block, rows, turns in (((4, 3), 3, 1), ((3, 2), 1, 2)):
@@ -120,7 +121,7 @@ def test_borders_find_cycles_longer_than_a_launch(device: Device, number: str) -
     expected, _ = planes(job, device)
     results, _, launches = traced(job, device, DivisionPlan(first=4, smallest=4), pace=_Patient((17,), (1,)))
     np.testing.assert_array_equal(results, expected)
-    assert (results[0] == MAX_ITERATIONS).mean() > 0.5
+    assert (results[0] == MOST_NARROW).mean() > 0.5
     assert launches > 50
 
 
@@ -207,7 +208,7 @@ HARD: dict[str, tuple[View, int, dict[str, Any]]] = {
     "the whole set": (WHOLE, 300, {}),
     "the whole set, R = 625": (WHOLE, 300, {"radius_squared": Fraction(625**2)}),
     "an iteration limit of 1": (WHOLE, 1, {}),
-    "the largest iteration limit": (WHOLE, MAX_ITERATIONS, {}),
+    "the largest iteration limit": (WHOLE, MOST_NARROW, {}),
     "hardly deep": (far(SEAHORSE, 5), 2000, {}),
     "where direct ends": (far(SEAHORSE, 13), 8000, {}),
     "the tip at 1e50, R = 10": (far(TIP, 50), 300, {"radius_squared": Fraction(100)}),
@@ -227,7 +228,7 @@ def test_hard_cases(device: Device, number: str, case: str) -> None:
     np.testing.assert_array_equal(results[0], replayed(job))
     certified = np.argwhere(results[1] != 0)
     assert len(certified) > view.pixels / 4
-    if iterations == MAX_ITERATIONS or case == "hardly deep":
+    if iterations == MOST_NARROW or case == "hardly deep":
         return  # such orbits take the oracle minutes
     for row, column in certified[:: 1 + len(certified) // 8]:
         assert results[0, row, column] == exact_at(view, int(column), int(row), iterations, job.radius_squared)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
-from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.counts import MAX_ITERATIONS, MOST_NARROW
+from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.device_output import fresh
 from mandelcl.engine.program import Program
@@ -42,6 +43,8 @@ BUILDS = [
     (16, 1, 32, 2, 1),
 ]
 SHAPES = [(1, 1), (1, 7), (5, 3), (16, 4)]
+# Limits, and how many iterations orbits are told to have made; None: nearly all.
+LATE = [(MOST_NARROW, None), (MAX_ITERATIONS, None), (MAX_ITERATIONS, (1 << 32) - 100), (MAX_ITERATIONS, 3 << 40)]
 KINDS = [("float", "fused"), ("float", "separate"), ("double", "fused"), ("double", "separate")]
 
 
@@ -149,30 +152,35 @@ def test_work_group_limits(target: Target, limit: int, monkeypatch: pytest.Monke
 def test_largest_iteration_limit(target: Target) -> None:
     """Everything escapes early, however far the iteration limit."""
     view = View.upright(Fraction(1, 2), Fraction(1), Fraction(1, 10), 19, 17)
-    for max_iterations in (MAX_ITERATIONS, 2**31, 2**31 - 1):
+    for max_iterations in (MOST_NARROW, 2**31, 2**31 - 1):
         job = target.job(view, max_iterations, planes=("counts", "smooth"))
         field, _ = render(job, target.device)
         check(job, field.counts)
         check(job, planes(job, target.device, None, (19, 17), SetPace((5,), (1,)))[0][0])
 
 
-def test_counts_saturate(target: Target) -> None:
-    """Survivors are told that they are almost at the largest limit: counts stop there and do not begin anew at 0."""
-    view, max_iterations, left = views.whole(47, 31), MAX_ITERATIONS, 2
+@pytest.mark.parametrize(("max_iterations", "before"), LATE)
+def test_counts_near_the_end_of_words(target: Target, max_iterations: int, before: int | None) -> None:
+    """Survivors are told that they are far on: counts neither begin anew at 0 nor go beyond the limit."""
+    view, left = views.whole(47, 31), 2
     truth = expected(target.job(view, 1000)).astype(np.uint64)
     for variant in builds(target):
-        program = Program(target.device, target.job(view, max_iterations), variant)
+        job = target.job(view, max_iterations)
+        program = Program(target.device, job, variant)
         block, memory = Block(0, 0, view.width, view.height), program.allocate(view.pixels, view.width)
         launch = program.launch_block(memory, block, 0, block.height, 1)
         launch.wait(target.device)
-        started = program.strides - left
+        started = program.strides - left if before is None else before // variant.stride
         launch = program.launch_survivors(memory, block, launch.survivors, started, left)
         launch.wait(target.device)
         results, copied = memory.read_results(block, fresh, guarded=False)
         target.device.wait(copied)
         beyond = np.minimum(truth - variant.stride + started * variant.stride, max_iterations)
-        beyond[truth > (1 + left) * variant.stride] = max_iterations
-        np.testing.assert_array_equal(results[0], np.where(truth <= variant.stride, truth, beyond))
+        undecided = truth > (1 + left) * variant.stride
+        beyond[undecided] = max_iterations
+        decided = np.ones(truth.shape, np.bool_) if before is None else ~undecided
+        found = job.counts.of(results)
+        np.testing.assert_array_equal(found[decided], np.where(truth <= variant.stride, truth, beyond)[decided])
 
 
 def test_two_renders_at_once(target: Target) -> None:

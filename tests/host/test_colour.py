@@ -15,8 +15,9 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.colour.colour import PALETTES, Colouring, Palette, colourise, find_palette
 from mandelcl.colour.palettes import TABLE_SIZE, read_colour
+from mandelcl.core.counts import MOST_NARROW
 from mandelcl.core.field import Field
-from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.job import Job
 
 # seeds/003, `mapping`.
 PUBLISHED = [
@@ -155,7 +156,7 @@ def test_golden_colours() -> None:
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES.keys())
 def test_inside_has_its_own_colour(palette: Palette) -> None:
     expected = list(bytes.fromhex(palette.inside[1:]))
-    for max_iterations in (1, 255, 1000, 100_000, MAX_ITERATIONS):
+    for max_iterations in (1, 255, 1000, 100_000, MOST_NARROW):
         assert (
             colourise(a_field([max_iterations], smooth=0.0, max_iterations=max_iterations), palette)[0, 0].tolist()
             == expected
@@ -216,7 +217,7 @@ def test_invalid_colours(text: str) -> None:
 
 @given(
     palette=st.sampled_from(list(PALETTES)),
-    max_iterations=st.sampled_from([50, 1 << 16, (1 << 16) + 1, MAX_ITERATIONS]),
+    max_iterations=st.sampled_from([50, 1 << 16, (1 << 16) + 1, MOST_NARROW]),
     width=st.sampled_from([1, 7, 300, 70_000]),
     height=st.integers(1, 5),
     cut=st.integers(0, 5),
@@ -271,8 +272,8 @@ def test_smooth_is_continuous_and_plain_counts_are_banded() -> None:
 
 def test_extremes_are_quiet() -> None:
     """Warnings are errors here: no overflow, no invalid cast."""
-    counts = [1, 2, MAX_ITERATIONS - 1]
-    field = a_field(counts, smooth=[-3.5, 1.5, 0.5], max_iterations=MAX_ITERATIONS)
+    counts = [1, 2, MOST_NARROW - 1]
+    field = a_field(counts, smooth=[-3.5, 1.5, 0.5], max_iterations=MOST_NARROW)
     for palette in PALETTES:
         colourise(field, palette)
         for cycle in (1e-9, 1e300):

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from mandelcl.colour.cycles import CycleMapping, bent, linear
 from mandelcl.colour.palettes import PALETTES
-from mandelcl.core.job import MAX_ITERATIONS
+from mandelcl.core.counts import MOST_NARROW
 
 SIZES = st.sampled_from([1, 2, 3, 7, 16, 255, 4096, 100_000])
-COUNTS = st.lists(st.integers(0, MAX_ITERATIONS), min_size=1, max_size=50)
+COUNTS = st.lists(st.integers(0, MOST_NARROW), min_size=1, max_size=50)
 TURNS = sorted({palette.cycle for palette in PALETTES.values() if palette.smooth})
 
 
@@ -58,7 +58,7 @@ def test_cycle_positions_by_hand(size: int, cycle: float, offset: float, expecte
 @given(
     st.floats(1e-3, 1e9),
     st.floats(-1e3, 1e3),
-    st.integers(0, MAX_ITERATIONS),
+    st.integers(0, MOST_NARROW),
     st.floats(-4, 1001, width=32),
 )
 @settings(deadline=None)
@@ -78,7 +78,7 @@ def test_roots_are_near_the_exact_ones(turn: float) -> None:
     getcontext().prec = 40
     size, offset = 4096, 0.375
     mapping = bent(size, "root4", turn, offset)
-    counts = sorted({0, 1, 2, 5, *(int(1.37**k) for k in range(70)), *(2**k - 8 for k in range(4, 33)), MAX_ITERATIONS})
+    counts = sorted({0, 1, 2, 5, *(int(1.37**k) for k in range(70)), *(2**k - 8 for k in range(4, 33)), MOST_NARROW})
     eighth = Decimal(8).sqrt().sqrt()
     wrong = 0
     for count, got in zip(counts, places(mapping, counts), strict=True):
@@ -91,7 +91,7 @@ def test_roots_are_near_the_exact_ones(turn: float) -> None:
 
 @given(
     st.sampled_from(TURNS),
-    st.integers(0, MAX_ITERATIONS - 1),
+    st.integers(0, MOST_NARROW - 1),
     st.lists(st.floats(-3, 3, width=32), min_size=2, max_size=50),
 )
 @settings(deadline=None)
@@ -111,7 +111,7 @@ def test_roots_are_monotonic_at_chord_ends() -> None:
 
 @given(
     st.lists(st.floats(width=32, allow_nan=False) | st.floats(-8, 8, width=32), min_size=1),
-    st.integers(0, MAX_ITERATIONS),
+    st.integers(0, MOST_NARROW),
 )
 def test_every_fraction_maps_to_a_palette_position(smooth: list[float], count: int) -> None:
     """Also those of no orbit: warnings are errors here."""

@@ -11,7 +11,8 @@ import pytest
 
 from mandelcl.base.errors import CancelledError
 from mandelcl.base.view import View
-from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.counts import MOST_NARROW
+from mandelcl.core.job import Job
 from mandelcl.core.reference import Reference
 from mandelcl.engine.computing.settings import Progress
 from mandelcl.perturbation import reference_jobs
@@ -139,7 +140,7 @@ def test_a_long_reference_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(waiting, "_LONG_S", 0.0)
     lines: list[str] = []
     seen: list[Progress] = []
-    job = Job(View.centred("0.25", "0", "1e20", 4, 3), MAX_ITERATIONS, method="perturbation", reference=CUSP)
+    job = Job(View.centred("0.25", "0", "1e20", 4, 3), MOST_NARROW, method="perturbation", reference=CUSP)
     reported = Reported(2)
 
     def show(progress: Progress) -> None:
@@ -150,7 +151,7 @@ def test_a_long_reference_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> 
         waiting.await_reference(job, show, lines.append, reported)
     (line,) = lines
     assert re.fullmatch(
-        rf"the reference orbit has [\d,]+ of at most {MAX_ITERATIONS:,} iterations after \d+ s and may take up to "
+        rf"the reference orbit has [\d,]+ of at most {MOST_NARROW:,} iterations after \d+ s and may take up to "
         r"[\d,]+ (seconds|minutes|hours|days); press Ctrl-C to stop",
         line,
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
+from mandelcl.core.counts import NARROW, WIDE
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED, PLANES
 from mandelcl.core.reference import Reference
@@ -74,7 +75,8 @@ def _all(device: Any, numbers: Iterable[NumberFormat]) -> Iterator[Text]:
                     yield Text(f"self-test, {name}", text, *arithmetic)
     yield Text("gather", listed.source_text())
     yield Text("narrow", narrowing.source_text())
-    yield Text("totals", totalling.source_text(256))
+    for counts in (NARROW, WIDE):
+        yield Text("totals", totalling.source_text(256, counts))
     yield Text("smooth", Smoothed(device, Job(_VIEW, planes=USUAL)).text())
     yield Text("film", on_device.source_text(GPU_SHAPE))
     for planes in (("counts",), ("counts", "smooth")):

@@ -6,8 +6,8 @@ from typing import cast
 import numpy as np
 
 from mandelcl.base.errors import Token
-from mandelcl.base.words import Words
 from mandelcl.core.block import Block
+from mandelcl.core.counts import Counts
 from mandelcl.core.job import Job
 from mandelcl.crew.crew import Crew
 from mandelcl.crew.dask.connection import Connection
@@ -67,7 +67,7 @@ class ClusterSurvey:
     def __init__(self, begin: Callable[[Job], Work], wait: Callable[[Job], None], cancel: Token) -> None:
         self._begin, self._wait, self._cancel = begin, wait, cancel
 
-    def counts(self, job: Job) -> Words:
+    def counts(self, job: Job) -> Counts:
         """Return the counts, rows × columns; they are kept on disk for the next time."""
         return kept_counts(job, self._computed)
 
@@ -80,9 +80,9 @@ class ClusterSurvey:
         self._wait(job)
         return method_of(job).period(job)
 
-    def _computed(self, job: Job) -> Words:
-        counts = np.zeros((job.view.height, job.view.width), np.uint32)
+    def _computed(self, job: Job) -> Counts:
+        counts = np.zeros((job.view.height, job.view.width), job.counts.dtype)
         work = self._begin(job)
         for block, results, _ in work.run([Block(0, 0, job.view.width, job.view.height)], cancel=self._cancel):
-            counts[block.y : block.y + block.height, block.x : block.x + block.width] = results[0]
+            counts[block.y : block.y + block.height, block.x : block.x + block.width] = job.counts.of(results)
         return counts

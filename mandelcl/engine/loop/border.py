@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mandelcl.base.errors import NEVER, Token, stop_if
-from mandelcl.base.words import NO_COUNT, Words
+from mandelcl.base.words import Words
 from mandelcl.core.block import Block
+from mandelcl.core.counts import Counts
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.device_output import TO_HOST, Delivered, OutputPlan
 from mandelcl.engine.loop import border_in_flight, escape
@@ -29,7 +30,7 @@ from mandelcl.engine.program import Program, RunningLaunch
 from mandelcl.engine.resolve import connected_below
 
 # Caps, and the smallest rectangle below each: the longer orbits are, the more rectangles it pays to trace.
-_GPU_SMALLEST = ((1 << 14, 16), (1 << 32, 5))
+_GPU_SMALLEST = ((1 << 14, 16), (1 << 64, 5))
 
 
 @dataclass(slots=True)
@@ -52,9 +53,9 @@ class Traced:
     levels: list[LevelStats] = field(default_factory=list)
 
 
-# Called with a block, the rectangles of a level (n × 4 corners, edges included), and two counts of each, or NO_COUNT:
-# the one that a proof or theorem gives, and the one with which it is filled.
-Watch = Callable[[Block, Words, Words, Words], None]
+# Called with a block, the rectangles of a level (n × 4 corners, edges included), and two counts of each, or `none` of
+# the job's counts: the one that a proof or theorem gives, and the one with which it is filled.
+Watch = Callable[[Block, Words, Counts, Counts], None]
 
 
 def run(
@@ -173,7 +174,7 @@ class Tracer:
         self._finish_level(stats)
         if watch:
             watch(block, *self._rectangles.made(stats.rectangles), answers)
-        mixed = np.flatnonzero(answers == NO_COUNT).astype(np.uint32)
+        mixed = np.flatnonzero(answers == self.program.job.counts.none).astype(np.uint32)
         stats.filled = stats.rectangles - mixed.size
         return mixed
 

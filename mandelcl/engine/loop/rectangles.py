@@ -8,6 +8,7 @@ import numpy as np
 
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
+from mandelcl.core.counts import Counts
 from mandelcl.core.planes import words_of
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.arguments import arguments
@@ -26,8 +27,8 @@ _LEAST_TRUSTED = 8  # pixels a side: through smaller rectangles a filament passe
 class Rectangles:
     """Two generations of rectangles. A level divides one and makes the other.
 
-    For each rectangle of the younger one the device has two words: the count that is proved, and the one that it is
-    filled with; NO_COUNT where there is none. `launched` are the launches since it was last emptied.
+    For each rectangle of the younger one the device has two counts: the one that is proved, and the one that it is
+    filled with; `none` of the job's counts where there is none. `launched` are the launches since it was last emptied.
     """
 
     def __init__(self, program: Program, memory: Memory, plan: DivisionPlan) -> None:
@@ -35,11 +36,12 @@ class Rectangles:
         job = program.job
         self._steps = min(plan.steps, program.most_strides * program.variant.stride)
         # Where more than the count is kept of a pixel, the rest is known without iterating only inside the set.
-        self._inside_only = job.words > 1
+        self._inside_only = job.words > job.counts.words
         outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
         self._trust = 0 if self._inside_only else outside, plan.trust == "all"
         self._connected = plan.below
-        insides = [job.iterations if word.inside is None else word.inside for word in words_of(job.planes)]
+        insides = [word.inside_at(job.iterations) for word in words_of(job.planes, job.counts)]
+        self._counts = job.counts
         self._insides = program.constant("insides", lambda: np.array(insides, np.uint32))
         self.launched: list[Event] = []
         self._block, self._origin = Block(0, 0, 0, 0), (0, 0)
@@ -112,7 +114,7 @@ class Rectangles:
         values |= {"bound_words": self._bounds, "limit": self._steps, "components": self._components}
         values |= {"inside_only": self._inside_only, "parents": self._older, "ids": self._numbers.buffer}
         values |= {"parts": level.parts, "most": total, **self._listing()}
-        values |= {"children": self._children.room(4 * total), "proved": self._proved.room(total)}
+        values |= {"children": self._children.room(4 * total), "proved": self._proved.room(self._counts.words * total)}
         self._launch("rectangles_divide", (-(-items // local) * local,), (local,), values)
 
     def pixels(self, level: DivisionLevel, first: int, inside: bool) -> dict[str, Any]:
@@ -126,7 +128,7 @@ class Rectangles:
         return values | {"first": first, **self._listing()}
 
     def judge(self, level: DivisionLevel, divided: int) -> None:
-        """Find the counts of the parts of this many rectangles; NO_COUNT for a mixed part."""
+        """Find the counts of the parts of this many rectangles; `none` for a mixed part."""
         total = divided * level.children
         limit = self._device.group_limit(self._program.kernels.of_rectangles("rectangles_judge"))
         local = self._local(max(level.child_span), limit)
@@ -139,14 +141,14 @@ class Rectangles:
             "max_iterations": self._program.job.iterations,
         }
         values |= {"trust_outside": outside, "trust_inside": inside, "connected": self._connected}
-        values |= {"counts": self._memory.results}
-        values |= {"width": self._block.width, "answers": self._answers.room(total), "computed": self._computed.buffer}
+        values |= {"results": self._memory.results, "size": (self._block.width, self._block.height)}
+        values |= {"answers": self._answers.room(self._counts.words * total), "computed": self._computed.buffer}
         self._launch("rectangles_judge", (total * local,), (local,), values | self._listing())
 
-    def answers(self, total: int) -> tuple[Words, Event]:
+    def answers(self, total: int) -> tuple[Counts, Event]:
         """Return the counts of this many parts, valid until the next call, and the event after which they are there."""
-        answers = self._memory.host_words("answers", total)
-        return answers, self._device.read(self._answers.buffer, answers)
+        words = self._memory.host_words("answers", self._counts.words * total)
+        return words.view(self._counts.dtype), self._device.read(self._answers.buffer, words)
 
     def fill(self, level: DivisionLevel, total: int) -> None:
         """Fill the parts that have one count."""
@@ -180,9 +182,9 @@ class Rectangles:
         kernel = self._program.kernels.of_rectangles(name)
         self.launched.append(self._device.launch(kernel, size, local, *arguments(name, values)))
 
-    def made(self, total: int) -> tuple[Words, Words]:
+    def made(self, total: int) -> tuple[Words, Counts]:
         """Return the younger rectangles, a row of four words each, and what is proved of them."""
-        corners, proved = np.empty((total, 4), np.uint32), np.empty(total, np.uint32)
+        corners, proved = np.empty((total, 4), np.uint32), np.empty(total, self._counts.dtype)
         self._device.read(self._children.buffer, corners)
         self._device.wait(self._device.read(self._proved.buffer, proved))
         return corners, proved

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 LEAST_SIDE = 3  # pixels: a thinner block is all border
-NO_LIMIT = (1 << 32) - 1
+NO_LIMIT = (1 << 64) - 1
 TRUST = ("nothing", "outside", "all")
 
 

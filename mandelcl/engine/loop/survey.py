@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.base.words import NO_COUNT, Words, little_endian
 from mandelcl.core.block import Block
-from mandelcl.core.job import MAX_ITERATIONS, Job
+from mandelcl.core.counts import MOST_NARROW, Counts
+from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose, rate
 from mandelcl.engine.device_output import OutputPlan
@@ -51,7 +53,7 @@ class DeviceSurvey:
         self._devices, self._self_test, self._wait, self._cancel = devices, self_test, wait, cancel
         self._choice: choose.Choice | None = None  # for the last job; the next one may differ in its limit alone
 
-    def counts(self, job: Job) -> Words:
+    def counts(self, job: Job) -> Counts:
         """Return the counts, rows × columns; they are kept on disk for the next time."""
         return kept_counts(job, self._computed)
 
@@ -60,7 +62,7 @@ class DeviceSurvey:
 
         Below a low limit few cycles show, so there are some thousands in any case. They are kept on disk, too.
         """
-        beyond = replace(job, iterations=MAX_ITERATIONS)
+        beyond = _endless(job)
         if method_of(beyond).host_work(beyond):  # a reference without an end: it would have to go as far
             return np.zeros((job.view.height, job.view.width), np.bool_)
         return _kept("proofs", job, 1, self._proofs).astype(np.bool_)
@@ -70,19 +72,19 @@ class DeviceSurvey:
         self._wait(job)
         return method_of(job).period(job)
 
-    def _computed(self, job: Job) -> Words:
+    def _computed(self, job: Job) -> Counts:
         self._wait(job)
         program, log = self._program(job), LaunchLog()
         blocks, plan = BlockQueue.of([_whole(job)]), OutputPlan(totals=False)
         ((_, results),) = escape.run(program, blocks, _pace(program), log, cancel=self._cancel, output_plan=plan)
-        counts: Words = results[0]
-        return counts
+        return job.counts.of(results)
 
     def _proofs(self, job: Job) -> Words:
         """Return 1 for pixels that are known never to escape, and 0 for the others."""
-        program = self._program(replace(job, iterations=MAX_ITERATIONS), guarded=True)
+        beyond = _endless(job)
+        program = self._program(beyond, guarded=True)
         counts = _counts_so_far(program, _whole(job), max(job.iterations, _LEAST_PROOF), self._cancel)
-        proofs: Words = (counts == np.uint32(MAX_ITERATIONS)).astype(np.uint32)
+        proofs: Words = (counts == beyond.iterations).astype(np.uint32)
         return proofs
 
     def _program(self, job: Job, guarded: bool = False) -> Program:
@@ -92,25 +94,26 @@ class DeviceSurvey:
         return Program(choice.device, job, choice.variant, Execution(guarded=guarded, loop_limit=choice.loop_limit))
 
 
-def kept_counts(job: Job, compute: Callable[[Job], Words]) -> Words:
+def kept_counts(job: Job, compute: Callable[[Job], Counts]) -> Counts:
     """Return the counts of a small resolved job: those that are kept on disk, or those that `compute` returns."""
-    return _kept("", job, job.iterations, compute)
+    return _kept("", job, job.iterations, compute, job.counts.dtype)
 
 
-def _kept(what: str, job: Job, most: int, compute: Callable[[Job], Words]) -> Words:
-    """Return words of a job's pixels, none larger than `most`: those that are kept, or those that `compute` returns."""
+def _kept(what: str, job: Job, most: int, compute: Callable[[Job], Counts], dtype: npt.DTypeLike = np.uint32) -> Counts:
+    """Return numbers of a job's pixels, none larger than `most`: those that are kept, or what `compute` returns."""
     key, shape = digest(f"{_FORM}{what} {job.to_json()}"), (job.view.height, job.view.width)
     kept = cache.read(_KIND, key)
     if kept is not None:
         try:
-            words: Words = np.frombuffer(zlib.decompress(kept), "<u4").astype(np.uint32).reshape(shape)
+            little = np.frombuffer(zlib.decompress(kept), np.dtype(dtype).newbyteorder("<"))
+            words: Counts = little.astype(dtype).reshape(shape)
         except (ValueError, zlib.error):
             cache.remove(_KIND, key)  # it is not what this version writes
         else:
             if words.max() <= most:
                 return words
     words = compute(job)
-    cache.write(_KIND, key, zlib.compress(little_endian(words), 1))
+    cache.write(_KIND, key, zlib.compress(little_endian(words, dtype), 1))
     return words
 
 
@@ -135,8 +138,12 @@ def _counts_so_far(program: Program, block: Block, iterations: int, cancel: Toke
         launch = program.launch_survivors(memory, block, launch.survivors, done, strides)
     results = np.full((memory.words, block.pixels), NO_COUNT, np.uint32)
     device.wait(device.read(memory.results, results))
-    counts: Words = results[0].reshape(block.height, block.width)
-    return counts
+    return program.job.counts.of(results).reshape(block.height, block.width)
+
+
+def _endless(job: Job) -> Job:
+    """Return a job whose limit is above all that a survey iterates."""
+    return replace(job, iterations=max(job.iterations, MOST_NARROW))
 
 
 def _whole(job: Job) -> Block:

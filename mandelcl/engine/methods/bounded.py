@@ -14,7 +14,7 @@ from mandelcl.numbers import by_name
 KERNEL, LOOP = "method_bounded.cl", ("advance_bounded.cl",)
 count = direct.count
 _RUN = 64  # iterations in a turn
-_OWN_WORDS = 3  # of a saved state, beside z
+_OWN_WORDS = 2  # of a saved state, beside z and the iteration
 _NO_ERROR = -(1 << 20)  # the exponent of that of 0
 _ONE = 0x3F800000  # 1 as a float
 _POINT_UNITS = 4  # the anchor, the steps and two sums are rounded, in both parts: 2·√2 at most
@@ -35,9 +35,9 @@ def turn_loops(job: Job) -> int:
 
 def state_words(job: Job) -> int:
     """Return how many words a saved state has."""
-    return by_name(job.number).reals_words + _OWN_WORDS
+    return by_name(job.number).reals_words + job.counts.words + _OWN_WORDS
 
 
 def start_words(job: Job) -> tuple[int, ...]:
     """Return the saved state of an orbit that has yet to begin, as cl/method_bounded.cl packs it."""
-    return *[0] * by_name(job.number).reals_words, 0, _ONE, _NO_ERROR & 0xFFFFFFFF
+    return *[0] * (by_name(job.number).reals_words + job.counts.words), _ONE, _NO_ERROR & 0xFFFFFFFF

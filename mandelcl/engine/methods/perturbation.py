@@ -184,8 +184,9 @@ def start_words(job: Job) -> tuple[int, ...]:
     nothing = *[0] * number.reals_words, NOTHING & 0xFFFFFFFF
     error = [0] * number.words if CERTIFIED.name in job.planes else []
     derivative = nothing if DISTANCE.name in job.planes else ()
-    marks = (*nothing, 0, 0, *nothing, 0, 0) if trails(job.planes) else ()
-    return *nothing, 0, *error, *nothing, _NOWHERE, *error, 0, 0, 1, *derivative, *marks
+    n = [0] * job.counts.words
+    marks = (*nothing, 0, *n, *nothing, 0, *n) if trails(job.planes) else ()
+    return *nothing, 0, *error, *nothing, _NOWHERE, *error, *n, 0, 1, *derivative, *marks
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:

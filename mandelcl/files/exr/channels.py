@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import FileError
+from mandelcl.core.counts import count_format
 from mandelcl.core.field import Rows
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, DISTANCE, LAST, SMOOTH, TRAILS
@@ -41,7 +42,7 @@ def names_of(job: Job) -> tuple[str, ...]:
 def channels_of(job: Job, rows: Rows) -> dict[str, npt.NDArray[Any]]:
     """Return the channels of some rows: N as uint32, the others as float32."""
     counts = rows[COUNTS.name]
-    inside = np.equal(counts, np.uint32(job.iterations))
+    inside = np.equal(counts, job.iterations)
     whole = counts.astype(np.int64)
     made: dict[str, npt.NDArray[Any]] = {}
     if SMOOTH.name in rows:
@@ -80,7 +81,7 @@ def planes_of(
         counts = np.where(
             inside, max_iterations, np.clip(whole, 0 if formula.begins_inside else 1, max(max_iterations - 1, 1))
         )
-        planes[COUNTS.name] = counts.astype(np.uint32)
+        planes[COUNTS.name] = counts.astype(count_format(max_iterations).dtype)
     else:
         rest = np.where(inside, np.float32(0), rest)
         planes[COUNTS.name], planes[SMOOTH.name] = joined(

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import FileError
+from mandelcl.core.counts import MAX_ITERATIONS
 from mandelcl.core.field import Field, Rows
-from mandelcl.core.job import MAX_ITERATIONS, Job
-from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH, TRAILS
+from mandelcl.core.job import Job
+from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH, TRAILS, dtype_of
 from mandelcl.files.exr.channels import BIAS, RADIUS, Channels, planes_of
 from mandelcl.files.exr.header import SIZES, UINT, ExrHeader, read_header
 from mandelcl.files.foreign import Foreign, Origin, origin_of, require_memory
@@ -161,7 +162,7 @@ def _planes(
     names += [LAST.name] if {"T", "NF"} <= set(channels) else []
     names += [plane.name for plane in TRAILS if plane.name in channels]
     shape, missing = (job.view.height, job.view.width), 0
-    planes = {name: np.empty(shape, np.dtype(PLANES[name].dtype).newbyteorder("=")) for name in PLANES if name in names}
+    planes = {name: np.empty(shape, dtype_of(name, job.counts).newbyteorder("=")) for name in PLANES if name in names}
     for rows, values in blocks:
         found, absent = planes_of(values, job.formula, bias, job.iterations, radius)
         missing += absent

@@ -6,8 +6,9 @@ from dataclasses import replace
 from mandelcl.base.errors import Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
+from mandelcl.core.counts import total_of
 from mandelcl.core.job import Job
-from mandelcl.core.planes import CERTIFIED, COUNTS, first_words
+from mandelcl.core.planes import CERTIFIED
 from mandelcl.core.report import LaunchLog
 from mandelcl.numbers import by_name
 from mandelcl.numbers.fixed import MOST_WORDS
@@ -39,9 +40,9 @@ class Bounding:
         It stops when `watch` has no time left, and leaves the other pixels if they are few. Raises CancelledError if
         `cancel` is set.
         """
-        first, total = first_words(job.planes), indices.size
+        first, total, counts = job.first_words, indices.size, job.counts
         for wide in _wider(job):
-            if words[first[COUNTS.name], indices].sum(dtype=int) < _WORTH:
+            if total_of(counts.of(words[:, indices])) < _WORTH:
                 break
             if wide not in self._refiners:
                 if len(self._refiners) >= len(_MORE_WORDS):
@@ -53,7 +54,7 @@ class Bounding:
             found = refiner.refined(block, indices, log, cancel, watch.after(total - indices.size))
             proved = found[first[CERTIFIED.name]] == 1
             # If the count is confirmed, the pixel's other words are kept.
-            changed = proved & (found[first[COUNTS.name]] != words[first[COUNTS.name], indices])
+            changed = proved & (counts.of(found) != counts.of(words[:, indices]))
             words[:, indices[changed]] = found[:, changed]
             words[first[CERTIFIED.name], indices[proved]] = 1
             indices = indices[~proved]

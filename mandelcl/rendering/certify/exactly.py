@@ -7,10 +7,10 @@ from typing import TypeAlias
 import numpy as np
 
 from mandelcl.base.errors import Token
-from mandelcl.base.words import Words
+from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
-from mandelcl.core.planes import CERTIFIED, COUNTS, SMOOTH, first_words
+from mandelcl.core.planes import CERTIFIED, SMOOTH
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.perturbation.bounded import Point
@@ -63,12 +63,12 @@ class Exactly:
 
 def _write(words: Words, job: Job, point: Point, outcome: Outcome) -> None:
     """Write a pixel's words."""
-    first = first_words(job.planes)
-    if SMOOTH.name in first and words[first[COUNTS.name]] != outcome.count:
+    first = job.first_words
+    if SMOOTH.name in first and job.counts.of(words) != outcome.count:
         step, norm = (job.iterations, 0.0) if outcome.z is None else _smooth(point, outcome.count, outcome.z)
         place = first[SMOOTH.name]
-        words[place], words[place + 1] = step, np.float32(norm).view(np.uint32)
-    words[first[COUNTS.name]] = outcome.count
+        words[place], words[place + 1] = step & WORD_MASK, np.float32(norm).view(np.uint32)
+    job.counts.put(outcome.count, words)
     words[first[CERTIFIED.name]] = 1
 
 

@@ -60,8 +60,8 @@ class Refiner:
     ) -> Words:
         """Return the results of these pixels of a block, words × pixels. `log` records the launches.
 
-        Pixels that are not decided within the turns, or before the deadline of `watch`, get NO_COUNT. Raises
-        CancelledError after a launch if `cancel` is set.
+        Pixels that are not decided within the turns, or before the deadline of `watch`, get `none` of the counts.
+        Raises CancelledError after a launch if `cancel` is set.
         """
         watch = watch or Watch()
         program = self._program

@@ -11,7 +11,7 @@ from mandelcl.base.errors import NEVER, Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.core.planes import CERTIFIED, first_words
+from mandelcl.core.planes import CERTIFIED
 from mandelcl.core.report import Certified, LateText, Report
 from mandelcl.core.totals import Totals, totals_of
 from mandelcl.engine import selftest
@@ -97,7 +97,7 @@ class CertifiedWork(WorkStage):
     def _certify(self, block: Block, results: Words, cancel: Token) -> tuple[Tally, Totals]:
         """Replace unproved counts in place. Return the tally, and the change to the totals."""
         words = results.reshape(len(results), -1)
-        mask = words[first_words(self.job.planes)[CERTIFIED.name]]
+        mask = words[self.job.first_words[CERTIFIED.name]]
         suspect = np.flatnonzero(mask == 0).astype(np.uint32)
         at_once = block.pixels - suspect.size
         if not suspect.size:
