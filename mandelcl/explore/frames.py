@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from mandelcl.core.block import Block
 from mandelcl.core.planes import COUNTS as COUNTS_PLANE
-from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH
+from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH, TRAILS
 
 TILE = 256  # side in pixels; a frame lies in one tile
 COUNTS, COLOURS = 1, 2
-# The planes that may follow the counts, in this order. Their flags are 1, 2, 4.
-FOLLOWING = (SMOOTH.name, DISTANCE.name, LAST.name)
+# The planes that may follow the counts, in this order. Their flags are 1, 2, 4, …
+FOLLOWING = (SMOOTH.name, DISTANCE.name, LAST.name, *(plane.name for plane in TRAILS))
 MAGIC = 0x314C434D  # MCL1
 _HEADER = struct.Struct("<IHHIIIiiHH")
 HEADER_BYTES = _HEADER.size

@@ -1,11 +1,13 @@
 // A location as the part of a URL after #: decimals of any length, and everything else that determines the picture.
 
 import { EFFECTS, changed, readEffect, writeEffect } from "./effects.js";
+import { TRAILS } from "./frames.js";
 import { readPalette, writePalette } from "./palette_text.js";
 import { parse } from "./ratio.js";
 import { Place } from "./place.js";
 
 const COLOUR = /^[0-9a-fA-F]{6}$/;
+export const MEASURED = ["distance", ...TRAILS]; // the planes that can advance a palette
 const OPERATIONS = /^[a-z0-9 /]{1,400}$/;
 const WORD = /^[a-z0-9:+ /-]{1,80}$/;
 
@@ -41,6 +43,10 @@ function readColouring(given) {
   if (given.has("cycle")) colouring.cycle = float(given.get("cycle"), "cycle");
   if (given.has("offset")) colouring.offset = float(given.get("offset"), "offset");
   if (given.has("transfer")) colouring.transfer = word(given.get("transfer"), "transfer");
+  if (given.has("by")) {
+    colouring.by = given.get("by");
+    if (!MEASURED.includes(colouring.by)) throw new RangeError(`no palette is advanced by ${colouring.by.slice(0, 40)}`);
+  }
   if (given.has("equalise")) colouring.equalise = float(given.get("equalise"), "strength of equalising");
   if (given.has("inside")) {
     if (!COLOUR.test(given.get("inside"))) throw new RangeError("inside must be a colour of six digits, like 402030");
@@ -73,6 +79,7 @@ export function writeAddress({ place, iterations, auto, colouring, formula, numb
   if (colouring.cycle !== null) parts.cycle = `${colouring.cycle}`;
   if (colouring.offset !== 0) parts.offset = `${colouring.offset}`;
   if (colouring.transfer) parts.transfer = colouring.transfer;
+  if (colouring.by) parts.by = colouring.by;
   if (colouring.equalise) parts.equalise = `${colouring.equalise}`;
   if (colouring.inside) parts.inside = colouring.inside.slice(1);
   for (const [name, values] of Object.entries(colouring.effects ?? {})) parts[name] = writeEffect(values);

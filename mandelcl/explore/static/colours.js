@@ -1,5 +1,6 @@
 // The colours panel: palettes, cycle, offset, the colour of the set, and effects.
 
+import { MEASURED } from "./address.js";
 import { element, row } from "./dom.js";
 import { effectsPanel } from "./effects_panel.js";
 import { favourite } from "./moves.js";
@@ -23,6 +24,8 @@ export function colours(explorer) {
   const length = element("output", {});
   const transfer = element("select", { "aria-label": "What advances the palette", onchange: () => change({ transfer: transfer.value || undefined, cycle: null }) },
     [["", "default"], ["root4", "fourth root"], ["root2", "square root"], ["log", "logarithm"], ["linear", "count"]].map(([value, text]) => element("option", { value }, text)));
+  const by = element("select", { "aria-label": "Colour by", onchange: () => change({ by: by.value || undefined, cycle: null, transfer: undefined, equalise: undefined }) },
+    ["", ...MEASURED].map((plane) => element("option", { value: plane }, plane || "count")));
   const equalise = element("input", {
     type: "range", min: 0, max: 1, step: 0.05, "aria-label": "Equalise", oninput: () => change({ equalise: Number(equalise.value) || undefined, knots: undefined }),
   });
@@ -48,13 +51,14 @@ export function colours(explorer) {
     cycle.disabled = colouring.cycle === null;
     cycle.value = Math.log10(colouring.cycle ?? transferOf(explorer.palette, colouring)[1]);
     length.value = `${Number(transferOf(explorer.palette, colouring)[1].toPrecision(4))}`;
+    by.value = colouring.by ?? "";
     [transfer.value, equalise.value] = [colouring.transfer ?? "", colouring.equalise ?? 0];
     inside.value = colouring.inside ?? explorer.palette.inside;
     usual.disabled = !colouring.inside;
     fine.checked = explorer.refines;
   });
   const el = element(
-    "div", { class: "colours" }, list, row("Offset", offset), row("Transfer", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual), row("Antialias", fine, element("span", { class: "hint" }, "at rest, as `render` does")),
+    "div", { class: "colours" }, list, row("Offset", offset), row("Colour by", by), row("Transfer", transfer), row("Cycle", own, cycle, length), row("Equalise", equalise), row("Set", inside, usual), row("Antialias", fine, element("span", { class: "hint" }, "at rest, as `render` does")),
     ...ownPalettes(explorer, paint), element("h3", {}, "Effects"), ...effectsPanel(explorer),
     element("p", { class: "hint" }, "Keys 1 … 9 choose a palette; with Alt they store the current one. [ and ] shift the colours, , and . change the cycle."), keep,
   );

@@ -31,9 +31,9 @@ export const EFFECTS = {
 };
 const COLOUR_DIGITS = /^[0-9a-fA-F]{6}$/;
 
-/** The planes that a colouring's effects need. */
-export function planesOf({ effects }) {
-  return [...new Set(Object.keys(effects ?? {}).flatMap((name) => EFFECTS[name]?.planes ?? []))];
+/** The planes that a colouring needs besides the usual ones: for its effects, and the one that advances the palette. */
+export function planesOf({ effects, by }) {
+  return [...new Set([...Object.keys(effects ?? {}).flatMap((name) => EFFECTS[name]?.planes ?? []), ...(by ? [by] : [])])];
 }
 
 /** A colouring's effects with one of them changed, or removed if null; undefined if none is left. */

@@ -4,8 +4,10 @@ const PIXELS = 0x314c434d; // the letters MCL1
 const UPLOAD = 0x554c434d; // the letters MCLU
 const HEADER_BYTES = 32;
 const UPLOAD_HEADER_BYTES = 8;
-const FOLLOWING = ["smooth", "distance", "last"]; // the planes that may follow the counts; their flags are 1, 2, 4
-const WORDS = { smooth: ["smooth"], distance: ["distance_re", "distance_im"], last: ["last_re", "last_im"] };
+/** The planes of an orbit's last iterates. */
+export const TRAILS = [...[1, 2, 3, 4, 5, 6, 7, 8].map((k) => `stripe-${k}`), "triangle", "trap-point", "trap-cross", "trap-circle"];
+const FOLLOWING = ["smooth", "distance", "last", ...TRAILS]; // the planes that may follow the counts; their flags are 1, 2, 4, …
+const WORDS = { smooth: ["smooth"], distance: ["distance_re", "distance_im"], last: ["last_re", "last_im"], ...Object.fromEntries(TRAILS.map((name) => [name, [name]])) };
 export const PIECE_BYTES = 49152;
 
 /** Parse a rectangle of a level's pixels, {…, words}: 32 bits per pixel, by name; null for invalid bytes. */

@@ -6,7 +6,7 @@ import { turnsOf } from "./cycles.js";
 const SKETCH = 1024; // colours per cycle
 
 /** The defaults of a colouring. */
-export const PLAIN = Object.freeze({ cycle: null, offset: 0, inside: undefined, transfer: undefined, equalise: undefined, knots: undefined, effects: undefined });
+export const PLAIN = Object.freeze({ cycle: null, offset: 0, inside: undefined, transfer: undefined, equalise: undefined, knots: undefined, effects: undefined, by: undefined });
 
 /** A palette in the server's form, with its table as bytes. */
 export function withTable(palette) {
@@ -23,7 +23,7 @@ export function recolour(explorer) {
   const { colouring } = explorer.state;
   const listed = explorer.palettes.get(colouring.palette);
   const palette = listed ?? sketched(colouring.palette);
-  const served = !listed || Boolean(colouring.effects) || typeof colouring.equalise === "number" || colouring.transfer === "log";
+  const served = !listed || Boolean(colouring.effects) || Boolean(colouring.by) || typeof colouring.equalise === "number" || colouring.transfer === "log";
   explorer.palette = palette;
   const ready = { turns: turnsOf(palette, colouring, palette.smooth), table: inside(palette.table, colouring) };
   const degree = explorer.panes[0]?.settled?.degree ?? 2;

@@ -288,3 +288,18 @@ def test_coarse_pixels_are_blended(browser: "Browser", server: Server) -> None:
         shown = explorer.moving().astype(int)
         steps = np.abs(np.diff(shown, axis=1)).max(axis=2)
         assert (steps > 0).mean() > 0.2  # of squares of 32 pixels, one side in 32
+
+
+@pytest.mark.parametrize("plane", ["distance", "stripe-3", "trap-circle"])
+def test_colours_by_a_plane_rest_as_the_copied_command_draws_them(
+    wanderer: Explorer, tmp_path: Path, plane: str
+) -> None:
+    wanderer.run("(explorer) => explorer.follow('#re=-0.7452&im=0.1275&zoom=315&n=500&palette=ember')")
+    wanderer.rests()
+    wanderer.page.click("[data-tool=colours]")
+    wanderer.page.get_by_label("Colour by").select_option(plane)
+    wanderer.page.keyboard.press("Escape")
+    wanderer.rests()
+    _as_copied(wanderer, tmp_path, "--colour-by")
+    wanderer.is_addressed()
+    assert f"by={plane}" in wanderer.hash
