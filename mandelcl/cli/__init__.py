@@ -192,11 +192,13 @@ def main() -> None:
 
 
 _NUMBER = re.compile(r"[+-]?\.?\d")
+_COMPLEX = re.compile(r"(?P<re>[+-]?[\d./]+(?:e[+-]?\d+)?)(?P<im>[+-][\d./]+(?:e[+-]?\d+)?)\*?i", re.IGNORECASE)
 
 
 def separated(command: click.Command, arguments: Sequence[str]) -> list[str]:
     """Return a command's arguments with `RE,IM` split in two if the option takes two values (or N values, in general).
 
+    `RE+IMi` and parentheses are understood, too.
     An argument stays whole if another number follows it, as in `--center 0,5 1`: that comma is not a separator.
     """
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
@@ -209,7 +211,9 @@ def separated(command: click.Command, arguments: Sequence[str]) -> list[str]:
         end = k + 1
         while end < len(words) and (not text or text.endswith(",")):  # "RE, IM" without quotes arrives as two words
             text, end = text + words[end], end + 1
-        parts = [part.strip() for part in text.split(",")]
+        text = text.strip().removeprefix("(").removesuffix(")")
+        number = _COMPLEX.fullmatch(text.replace(" ", ""))
+        parts = [number["re"], number["im"].removeprefix("+")] if number else [part.strip() for part in text.split(",")]
         if len(parts) == numbers[name] and not any(map(_NUMBER.match, words[end : end + 1])):
             words[k:end] = [name, *parts]
     return words

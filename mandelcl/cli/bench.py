@@ -86,6 +86,7 @@ Examples:
 @click.option("--merge", "merging", is_flag=True, help="Merge tables written by --json. Nothing is measured.")
 @click.option("--versus", is_flag=True, help="Compare the devices with published measurements.")
 @click.option("--wide", is_flag=True, help="Show all columns, even if they do not fit the terminal.")
+@click.option("--quiet", is_flag=True, help="Print the table, but no line for each row as it is measured.")
 @bench_kernel.kernel_options
 def command(
     names: tuple[str, ...],
@@ -106,6 +107,7 @@ def command(
     merging: bool,
     versus: bool,
     wide: bool,
+    quiet: bool,
     **own: Any,
 ) -> None:
     """Time the devices, and repeat published experiments.
@@ -160,7 +162,7 @@ def command(
     base = baseline(chosen) if versus else None
     with recorded(trace, f"bench {chosen.name}"):
         bench = Bench((), repeat, Fraction(factor), max_iterations, patience, pictures=pictures)
-        final = bench_tables.measured(chosen, bench, devices, files, wide)
+        final = bench_tables.measured(chosen, bench, devices, files, wide, quiet)
     if share_path is not None:
         bench_tables.share(final, share_path)
     failed = bench_kernel.explain(final.rows) if kernels.kernel else False

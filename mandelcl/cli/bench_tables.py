@@ -152,9 +152,12 @@ def origin() -> tuple[str, str]:
     return cleaned(command_line(["mandelcl", *sys.argv[1:]]), 2000), time
 
 
-def measured(study: Study, options: Bench, specs: Sequence[str], files: Files, wide: bool) -> Document:
+def measured(
+    study: Study, options: Bench, specs: Sequence[str], files: Files, wide: bool, quiet: bool = False
+) -> Document:
     """Run a study on the devices that `specs` names, write its files, print its table, and return it.
 
+    Unless it is to be `quiet`, it prints a line for each row.
     `options` is a Bench without devices. Ctrl-C ends the run early: the rows measured so far are written and returned,
     and the table is not marked `complete`.
     """
@@ -168,7 +171,8 @@ def measured(study: Study, options: Bench, specs: Sequence[str], files: Files, w
         try:
             for row in study.run(replace(options, devices=choose.matching(specs), cancel=cancel)):
                 rows.append(row)
-                print_line(f"mandelcl: {_summary(row)}")
+                if not quiet:
+                    print_line(f"mandelcl: {_summary(row)}")
                 files.write(table(False))
         except CancelledError:
             return False

@@ -47,14 +47,15 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
         yield None, _silent if quiet else print_line
         return
     from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
     from rich.progress import Progress as Bar
 
     console = sized(Console(stderr=True, markup=False))
     rate = TextColumn("{task.fields[rate]}", markup=False)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), rate
-    with Bar(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
-        task = bar.add_task("", total=pixels, rate="")
+    left = TextColumn("{task.fields[left]}", markup=False)
+    with Bar(*columns, left, console=console, transient=True) as bar:
+        task = bar.add_task("", total=pixels, rate="", left="")
 
         def show(done: "Progress") -> None:
             rate = f"{done.iterations / done.seconds / 1e6:,.0f} Miter/s" if done.iterations and done.seconds else ""
@@ -62,9 +63,19 @@ def progress_bar(pixels: int, quiet: bool) -> Iterator[tuple["ShowProgress | Non
                 bar.update(task, description="exact counts, {:,} of {:,}".format(*done.exact), rate=rate)
                 return
             what = f"reference, {done.reference:,} iterations" if done.reference else done.device
-            bar.update(task, completed=done.pixels, rate=rate, description=what)
+            bar.update(task, completed=done.pixels, rate=rate, left=remaining(done), description=what)
 
         yield show, lambda line: console.print(printable(line, _LONGEST_LINE), soft_wrap=True, highlight=False)
+
+
+def remaining(done: "Progress") -> str:
+    """Return about how long the rest of a picture takes if its pixels go on at this rate; empty if that is unknown."""
+    if not 0 < done.pixels < done.pixels_total:
+        return ""
+    seconds = round(done.seconds * (done.pixels_total / done.pixels - 1))
+    minutes, hours = seconds // 60, seconds // 3600
+    clock = f"{hours}:{minutes % 60:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"
+    return f"{clock} left"
 
 
 @contextmanager

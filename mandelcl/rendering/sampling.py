@@ -238,4 +238,6 @@ class SampledWork(WorkStage):
         report = self._work.report(counts_sha256, stages | self.watch.seconds)
         mean = self._samples / self._pixels if self._pixels else 0.0
         computed = self._samples - self.log.pixels_filled
+        view = self.job.view  # the inner work's last job has other samples, or neighbours as well
+        report = replace(report, width=view.width, height=view.height)
         return replace(report, wall_s=self.seconds, samples=mean, pixels_computed=computed)

@@ -34,6 +34,9 @@ NONE: dict[str, Any] = dict.fromkeys(JobOptions.__dataclass_fields__)
         ("--center 0,5 -.1", "--center 0,5 -.1"),
         ("--center 1,2,3 --zoom 2", "--center 1,2,3 --zoom 2"),
         ("--zoom 2,5 -o --center", "--zoom 2,5 -o --center"),
+        ("--center -0.75+0.1i --zoom 2", "--center -0.75 0.1 --zoom 2"),
+        ("--julia=-1e-3-1/3*i", "--julia -1e-3 -1/3"),
+        ("--center (-0.75,0.1) --zoom 2", "--center -0.75 0.1 --zoom 2"),
     ],
 )
 def test_comma_separated_numbers(written: str, read: str) -> None:

@@ -235,8 +235,9 @@ def test_automatic_samples_go_on_as_they_were(
     with pytest.raises(CancelledError):
         render_to(path, JOB, one, device, BLOCKS, store_after=0, progress=stop, cancel=cancel, auto_samples=True)
     monkeypatch.setattr(antialiasing, "MOST_ITERATIONS", 1e99 if samples == 1 else 0)
-    render_to(path, JOB, one, device, BLOCKS, resume=True, auto_samples=True)
+    report = render_to(path, JOB, one, device, BLOCKS, resume=True, auto_samples=True)
     assert samples_in(path) == samples
+    assert (report.width, report.height) == (WIDTH, HEIGHT)
 
 
 def test_one_sample_has_the_bytes_of_the_first_release(device: Device, tmp_path: Path) -> None:
