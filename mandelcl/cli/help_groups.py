@@ -7,7 +7,7 @@ _OTHER = "Others"
 # The options of each group, by their Python names, in the order of the help text.
 _GROUPS = {
     "Place: where, how large, named places, locations": (
-        *("at", "center", "zoom", "region", "rotate", "like", "size", "anchor"),
+        *("at", "center", "zoom", "region", "rotate", "like", "size", "anchor", "auto_skew"),
         *("begin", "from_zoom", "via", "end", "to_zoom", "turn", "turns"),
     ),
     "Formula: fractal type, Julia set, max iterations, bailout": (
