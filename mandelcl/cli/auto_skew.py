@@ -24,7 +24,7 @@ def auto_skew_option(function: _F) -> _F:
     return click.option(
         "--auto-skew",
         is_flag=True,
-        help="Undo the stretch of a deep view of a formula with folds or mirrors. [with --at, --center or --region]",
+        help="Undo the stretch of a deep view of a formula with folds or mirrors.",
     )(function)
 
 

@@ -10,6 +10,7 @@ import click
 
 from mandelcl.base.errors import CancelledError, remark
 from mandelcl.cli import completion, options
+from mandelcl.cli.auto_skew import auto_skew_option, matrix_for
 from mandelcl.cli.colour_options import ColourOptions, film_colour_options
 from mandelcl.cli.film_options import OUTPUT_HELP, FilmOptions, as_json, film_options, size_of, summary
 from mandelcl.cli.help_groups import Grouped
@@ -43,6 +44,7 @@ Examples:
   mandelcl zoom --at galaxy --size 1280x720 --fps 60 --palette ice -o galaxy.webm
   mandelcl zoom --center -0.743643887037151 0.131825904205330 --to-zoom 1e9 -o deep.mp4
   mandelcl zoom --at lightning --turn 90 --seconds 20 -o turning.mp4
+  mandelcl zoom --formula tricorn --center -1.754877666246693 0 --to-zoom 65 --auto-skew -o tricorn.mp4
   mandelcl zoom --from seahorse-valley --via whole-set --to elephant-valley -o both.mp4
   mandelcl zoom --from 0,1,1 --to 0,1,1e40 --size 320x180 --speed 4 -o dendrite.mp4
   mandelcl zoom --at galaxy --size 1280x720 --codec hevc --caption --audio song.flac -o song.mp4
@@ -52,6 +54,7 @@ Examples:
 @click.option("-o", "--output", default=DEFAULT_OUTPUT, show_default=True, type=completion.FILE, metavar="FILE",
               help=OUTPUT_HELP)  # fmt: skip
 @stop_options
+@auto_skew_option
 @click.option("--size", metavar="WxH", help="Width and height of the frames. [default: 1920x1080]")
 @iteration_options
 @options.planes_option
@@ -85,6 +88,7 @@ Examples:
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def command(
     output: str,
+    auto_skew: bool,
     size: str | None,
     planes: tuple[str, ...],
     devices: tuple[str, ...],
@@ -110,6 +114,8 @@ def command(
         raise click.UsageError("give --json or --quiet, not both")
     colours, film = ColourOptions.taken_from(given), FilmOptions.taken_from(given)
     stops = StopOptions.taken_from(given)
+    if strip and auto_skew:
+        raise click.UsageError("a strip is not stretched; leave --auto-skew or --strip out")
     if strip:
         from mandelcl.engine.computing.settings import Settings
         from mandelcl.rendering.session import Session
@@ -140,7 +146,12 @@ def command(
     if iterated.iterations is None:
         iterations, more = stops.limit(DEFAULT_ITERATIONS)
         base = replace(base, iterations=iterations, auto_iterations=more)
-    plan = FilmPlan(tuple(way), width, height, base.at(way[-1].view(width, height)), colouring, samples)
+    end, skew = way[-1].view(width, height), None
+    if auto_skew:
+        skew = matrix_for(end, base.formula, quiet, _nothing if quiet else print_line)
+        if skew is not None and stops.begin is None:  # seen straight, the whole set may lie beside the end
+            way[0] = replace(way[0], re=way[-1].re, im=way[-1].im)
+    plan = FilmPlan(tuple(way), width, height, base.at(end), colouring, samples, skew)
     timing = film.timing()
     frames = timing.frame_count(plan.doublings)
     folder_path = keys or f"{Path(output).with_suffix('')}.keys"
@@ -211,6 +222,10 @@ def _limited(plan: "FilmPlan", opened: _OneSession, settings: "Settings", quiet:
         for line in dict.fromkeys(lines):
             print_line(f"mandelcl: {line}")
     return plan
+
+
+def _nothing(_line: str) -> None:
+    """Print nothing."""
 
 
 def _no_view() -> dict[str, Any]:
