@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import socket
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import pytest
 
 from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, in_modules, opened
 from tests.explore.browser.squatter import squatting
+from tests.explore.browser.tls_proxy import certificate, proxying
 from tests.explore.page import Server, serving, wait_until
 from tests.explore.proof import mac
 from tests.explore.test_security import opened as asked
@@ -130,3 +132,31 @@ def test_page_over_plain_http_from_another_machine_connects(browser: "Browser", 
             assert page.evaluate("() => [typeof crypto.subtle, isSecureContext]") == ["undefined", False]
             with closing(_seen(context, page.url).page) as tab:  # a second tab, from a bookmark
                 assert tab.url == page.url
+
+
+def _free_ports(number: int) -> list[int]:
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    ports = [int(listener.getsockname()[1]) for listener in listeners]
+    for listener in listeners:
+        listener.close()
+    return ports
+
+
+def test_the_page_works_by_https_behind_a_proxy(browser: "Browser", tmp_path: Path) -> None:
+    """The name box.test leads to this machine in these browsers (conftest.py)."""
+    outer, inner = _free_ports(2)
+    names = ("--public-name", f"box.test:{outer}", "--port", str(inner))
+    with (
+        serving(tmp_path, *names) as server,
+        proxying(certificate(tmp_path, "box.test"), outer, inner),
+        closing(
+            browser.new_context(viewport={"width": SIZE[0], "height": SIZE[1]}, ignore_https_errors=True)
+        ) as context,
+    ):
+        assert server.address.startswith(f"http://box.test:{outer}/#token=")
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        explorer = _seen(context, server.address.replace("http:", "https:"))
+        assert _link(explorer).startswith(f"https://box.test:{outer}/#token=")
+        bookmark = explorer.page.url
+        explorer.page.close()
+        _seen(context, bookmark)  # with the token that the browser keeps for this origin
