@@ -102,13 +102,14 @@ def nucleus(client: "Client", message: Message) -> None:
     number = messages.number_id(message)
     box = messages.rectangle(message.get("box"), "box")
     job = client.resolved_job(messages.pane(message))
-    if job.formula.name != "mandelbrot":
-        raise InvalidInputError(f"minibrots can only be found in the Mandelbrot set, not in {job.formula.name}")
+    if job.formula.constant is not None:
+        raise InvalidInputError("a Julia set has no minibrots; choose its formula without the constant")
     lattice = job.view.lattice
     view = View(lattice.moved(box.x + lattice.column, box.y + lattice.row), box.width, box.height)
 
     async def answer() -> None:
-        order = {"job": Job(view).to_json(), "most": _MOST_PERIOD}
+        whole = Job(view, formula=job.formula, radius_squared=job.radius_squared)
+        order = {"job": whole.to_json(), "most": _MOST_PERIOD}
         try:
             found, _ = await run_aside("find", order, lambda head: client.send({**head, "id": number}))
         except asyncio.CancelledError:
@@ -130,5 +131,7 @@ def _locate(order: Head, show: Callable[[Head], None], cancel: Stopped) -> tuple
     def progress(phase: str, done: int, most: int) -> None:
         show({"say": "searching", "phase": phase, "done": done, "most": most})
 
-    box = Box.around(Job.from_json(order["job"]).view)
-    return locate(box, order["most"], cancel=cancel, progress=progress).as_dict(), b""
+    job = Job.from_json(order["job"])
+    return locate(
+        Box.around(job.view), order["most"], formula=job.formula, cancel=cancel, progress=progress
+    ).as_dict(), b""

@@ -90,6 +90,12 @@ def test_a_minibrot_is_found_in_a_box(page: Page) -> None:
     assert "no nucleus" in answer["line"]
 
 
+def test_a_minibrot_is_found_in_any_formula(page: Page) -> None:
+    page.view({**HOME, "formula": {"name": "tricorn"}})
+    found, _ = page.ask("nucleus", "nucleus", pane=0, box=[-70, -5, 12, 11])
+    assert (found["formula"], found["period"]) == ("tricorn", 3)
+
+
 def test_places_have_thumbnails(page: Page) -> None:
     placed, _ = page.ask("place", "placed", name="seahorse-valley", size=[160, 90])
     names = ("lattice", "origin", "size", "iterations", "formula")
