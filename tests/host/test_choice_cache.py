@@ -234,7 +234,7 @@ def test_device_lost_at_the_end_is_dropped(machine: Machine, monkeypatch: pytest
     resolved(machine)
     with monkeypatch.context() as patch:
         patch.setattr(choice_cache, "open_only", lambda *given: machine.open_only(*given) and None)
-        with pytest.raises(DeviceError, match="1:1 has gone"):
+        with pytest.raises(DeviceError, match="1:1 disappeared"):
             resolved(machine)
     resolved(machine)
     assert machine.looks == 1

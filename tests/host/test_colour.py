@@ -295,9 +295,8 @@ def test_bad_offsets_are_refused(offset: float) -> None:
 
 def test_an_unknown_palette_lists_the_known() -> None:
     assert find_palette("ice") is PALETTES["ice"]
-    with pytest.raises(
-        InvalidInputError, match=r"unknown palette 'plaid'; there is coursework, .*parchment.*; for the library"
-    ):
+    listed = r"unknown palette 'plaid'; there is coursework, .* and more; `mandelcl palettes` lists them"
+    with pytest.raises(InvalidInputError, match=listed):
         colourise(a_field([1]), "plaid")
 
 
