@@ -20,6 +20,7 @@ from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import JobOptions, job_options
 from mandelcl.cli.options import recorded
 from mandelcl.cli.progress import PrintLine, print_line, progress_bar
+from mandelcl.colour.samples import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -166,6 +167,7 @@ def command(
     from mandelcl.core.planes import CERTIFIED
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.files import output
+    from mandelcl.rendering.sampling import finest
     from mandelcl.rendering.streaming import render_to
 
     paths = outputs or (DEFAULT_OUTPUT,)
@@ -229,7 +231,8 @@ def command(
             print_line(f"mandelcl: no borders were traced, because every pixel was computed; {rectangles} shows that")
     if not as_json and not quiet:
         print_line(f"{', '.join(paths)}: {_summary(report, auto_samples)}{_viewers(paths)}")
-        if line := forced(job, report, paths[0]):
+        drawn = colouring if report.samples is None or colouring.samples != 1 else replace(colouring, samples=AUTO)
+        if line := forced(finest(job, drawn), report, paths[0]):
             print_line(f"mandelcl: {line}")
     if digest and not as_json:
         click.echo(report.counts_sha256)

@@ -287,7 +287,7 @@ def test_missing_device_is_explained(folder: Path) -> None:
     process = start("render", "--size", "8x8", env=environment)
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out) == (1, "")
-    assert err.startswith("mandelcl: no OpenCL device found; `mandelcl devices` says")
+    assert err.startswith("mandelcl: no OpenCL device found; `mandelcl devices` lists")
     assert list(folder.iterdir()) == []
 
 
@@ -433,3 +433,13 @@ def test_forced_choices_are_reported(view: View, taken: tuple[str, str, str], re
     named = replace(Job(view), number=number, rounding=rounding, method="direct")
     if method == "direct":
         assert forced(named, report, "a.npz") == ""  # by the user
+
+
+@pytest.mark.usefixtures("usable_double", "folder")
+def test_a_number_that_samples_need_is_not_forced(run: Run) -> None:
+    """The pixels of this view are resolved by float, and their samples by double."""
+    view = ("--center", "-0.745", "0.11", "--zoom", "8000", "--size", "64x36", "-o", "a.png")
+    for samples in ("1", "16"):
+        result = run("render", *view, "--samples", samples)
+        assert (result.code, "instead of" in result.err) == (0, False)
+        assert ("double" if samples == "16" else "float") in result.err
