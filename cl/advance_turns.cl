@@ -20,9 +20,12 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
                            count_lanes *count, number_complex *far, bool shortcuts) {
   global const uint *method = view->method;
   orbit_state *state = &orbits->state;
+  const uint_lanes left = place_left(method, state->place);
   const number_real dip = (number_real)(METHOD_DIP);
-  const uint_lanes most = min(counts_saturated((count_lanes)(view->max_iterations) - state->n),
-                              (uint_lanes)(METHOD_RUN));
+  uint_lanes most = min(counts_saturated((count_lanes)(view->max_iterations) - state->n), (uint_lanes)(METHOD_RUN));
+#if FORMULA_PHASES > 1
+  most = min(most, left); /* the place behind is one of another phase's reference */
+#endif
   const number_complex from = scaled_plain(orbits->reference), by = scaled_plain(state->z);
   number_complex w = {from.re + by.re, from.im + by.im};
   number_real norm = scaled_norm(w);
@@ -31,7 +34,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   step_run run;
   step_run_begin(&run, state, orbits->reference, w, norm, c);
   while (lanes_any(running)) {
-    const number_complex next = formula_step(w, c->whole, 0);
+    const number_complex next = formula_lanes_step(w, c->whole, place_lines(state->place + steps));
     const scaled twice_w = {{w.re + w.re, w.im + w.im}, (int_lanes)(0)};
     step_derivative_keep(state, step_derivative_single(step_derivative_of_t(state, twice_w), c), running);
     const number_real next_norm = scaled_norm(next);
@@ -43,13 +46,19 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   }
   const int_lanes outside = mask & lanes_mask(!(norm <= view->radius_squared)), dips = lanes_mask(norm < dip);
   state->n += counts_convert(steps);
+#if FORMULA_PHASES > 1
+  state->place = select(state->place, state->place + steps, mask);
+  const int_lanes ended = lanes_mask(steps == left);
+#else
   state->place = select(state->place, (state->place + steps) % (uint_lanes)(method[METHOD_LENGTH]), mask);
+  const int_lanes ended = (int_lanes)(0);
+#endif
   *far = number_keep(*far, w, outside);
   step_run_left(&run, &orbits->errors, state, outside, view);
   orbits->reference = scaled_keep(orbits->reference, method_reference(method, state->place, mask), mask);
   const number_complex to = scaled_plain(orbits->reference), difference = {w.re - to.re, w.im - to.im};
   state->z = scaled_keep(state->z, scaled_from(difference, (int_lanes)(0)), mask);
-  const int_lanes rebased = mask & (dips | lanes_mask(norm < scaled_norm(difference)));
+  const int_lanes rebased = mask & (dips | ended | lanes_mask(norm < scaled_norm(difference)));
   if (lanes_any(rebased)) turn_rebase(orbits, scaled_from(w, (int_lanes)(0)), rebased);
   step_run_end(&run, &orbits->errors, state, orbits->reference, to, rebased, mask);
   const int_lanes large = lanes_mask(state->z.e > (int_lanes)((int)method[METHOD_TAIL]));

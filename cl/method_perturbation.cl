@@ -37,22 +37,20 @@ enum {
   METHOD_RECORDS,
   METHOD_BOUNDS,       /* of the records' errors, with CERTIFIED */
   METHOD_INSIDE,       /* 1 where all orbits of the view are known never to escape */
-  METHOD_FIRST_RECORD  /* of each level */
+  METHOD_FIRST_RECORD, /* of each level */
+  METHOD_PHASE = 56    /* how many words behind these those of each phase begin, which are as these; 0 for the first */
 };
+
+/* A place is an index in the reference of a phase. That of phase q begins at 0 with line q. With several phases, the
+ * phase stands above the index, of which fewer bits are left. */
+#if FORMULA_PHASES > 1
+#define PLACE_PHASE 28
+#define PLACE_INDEX 0x0fffffffu
+#endif
 
 /* Steps of an orbit as it is in a turn, and the |z|² below which it returns to the reference. */
 #define METHOD_RUN 64
 #define METHOD_DIP 0x1p-8f
-
-/* The exponent of 0, and its key: below all others. */
-#define SCALED_NOTHING (-(1 << 28))
-#define SCALED_NO_KEY (-0x7fffffff)
-
-/* (re + i·im)·2^e: the larger part in [1/2, 1) where it is normalised. */
-typedef struct {
-  number_complex z;
-  int_lanes e;
-} scaled;
 
 /* The search for a cycle: an earlier difference of the orbit and its place as saved, how often it has been compared,
  * and at which comparison it is replaced. */
@@ -122,86 +120,6 @@ typedef struct {
 #define ORBIT_WHOLE 0x80000000u
 #define ORBIT_NOWHERE 0xffffffffu /* a saved place that there is not */
 
-/* 2^e for |e| < NUMBER_BIAS, and 0 for less. */
-static number_real scaled_power(int_lanes e) {
-  return number_from_upper(max(e + NUMBER_BIAS, (int_lanes)(0)) << 8);
-}
-
-/* The same for any e: at most 2^(NUMBER_BIAS + 1), which no bound holds. */
-static number_real scaled_power_within(int_lanes e) {
-  return number_from_upper(clamp(e + NUMBER_BIAS, (int_lanes)(0), (int_lanes)(2 * NUMBER_BIAS + 1)) << 8);
-}
-
-static number_real scaled_choose(number_real value, number_real other, int_lanes mask) {
-  return select(value, other, number_select_mask(mask));
-}
-
-static scaled scaled_keep(scaled value, scaled other, int_lanes mask) {
-  const scaled kept = {number_keep(value.z, other.z, mask), select(value.e, other.e, mask)};
-  return kept;
-}
-
-/* The parts, with 0 for those that are too small to count. No product of two that are left is a denormal number, so
- * that a device that has none computes the same. */
-static number_complex scaled_cut(number_complex z) {
-  const number_real zero = (number_real)(0), least = (number_real)(NUMBER_CUT);
-  const number_complex cut = {scaled_choose(z.re, zero, lanes_mask(fabs(z.re) < least)),
-                              scaled_choose(z.im, zero, lanes_mask(fabs(z.im) < least))};
-  return cut;
-}
-
-static number_real scaled_larger(number_complex z) {
-  return max(fabs(z.re), fabs(z.im));
-}
-
-/* At least |z|, and at most 1.09 times it. */
-static number_real scaled_reach(number_complex z) {
-  const number_real re = fabs(z.re), im = fabs(z.im);
-  return fma(min(re, im), (number_real)(0.4143f), max(re, im)) * (number_real)(NUMBER_MORE);
-}
-
-/* z·2^e, normalised. */
-static scaled scaled_from(number_complex z, int_lanes e) {
-  const number_real larger = scaled_larger(z);
-  const int_lanes by = (number_upper(larger) >> 8) - (NUMBER_BIAS - 1);
-  const number_real power = scaled_power(-by);
-  const number_complex parts = {z.re * power, z.im * power};
-  const scaled normal = {scaled_cut(parts),
-                         select(e + by, (int_lanes)(SCALED_NOTHING), lanes_mask(larger == (number_real)(0)))};
-  return normal;
-}
-
-/* exponent·256 + the eight bits after the first of the larger part: in the order of the larger parts. */
-static int_lanes scaled_key(number_complex z, int_lanes e) {
-  const number_real larger = scaled_larger(z);
-  const int_lanes key = number_upper(larger) - ((NUMBER_BIAS - 1) << 8) + (e << 8);
-  return select(key, (int_lanes)(SCALED_NO_KEY), lanes_mask(larger == (number_real)(0)));
-}
-
-static number_complex scaled_product(number_complex a, number_complex b) {
-  const number_complex product = {fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
-  return product;
-}
-
-/* a + b, not normalised: both at the larger exponent. */
-static scaled scaled_sum(scaled a, scaled b) {
-  const int_lanes e = max(a.e, b.e);
-  const number_real by_a = scaled_power(a.e - e), by_b = scaled_power(b.e - e);
-  const scaled sum = {{fma(a.z.re, by_a, b.z.re * by_b), fma(a.z.im, by_a, b.z.im * by_b)}, e};
-  return sum;
-}
-
-/* The plain number; 0 where it is too small for one. */
-static number_complex scaled_plain(scaled value) {
-  const number_real power = scaled_power(min(value.e, (int_lanes)(NUMBER_BIAS)));
-  const number_complex plain = {value.z.re * power, value.z.im * power};
-  return plain;
-}
-
-static number_real scaled_norm(number_complex z) {
-  return fma(z.re, z.re, z.im * z.im);
-}
-
 LANES_FOLD(lanes_largest, uint, max)
 
 /* Whether all lanes of a mask have the same value; the largest of them is in *one. */
@@ -224,11 +142,56 @@ static global const uint *method_part(global const uint *method, uint offset, ui
   return method + method[offset] + (size_t)each * index;
 }
 
+#if FORMULA_PHASES > 1
+/* The words of a place's phase, its index there, and the line that is next. */
+static global const uint *method_phase(global const uint *method, uint place) {
+  return method + method[METHOD_PHASE + (place >> PLACE_PHASE)];
+}
+
+static uint place_index(uint place) {
+  return place & PLACE_INDEX;
+}
+
+static uint place_line(uint place) {
+  return ((place >> PLACE_PHASE) + (place & PLACE_INDEX)) % FORMULA_PHASES;
+}
+
+static uint_lanes place_lines(uint_lanes place) {
+  return ((place >> (uint_lanes)(PLACE_PHASE)) + (place & (uint_lanes)(PLACE_INDEX))) % (uint_lanes)(FORMULA_PHASES);
+}
+
+/* Where orbits begin anew: at index 0 of the phase whose line is next. */
+static uint_lanes place_anew(uint_lanes place) {
+  return place_lines(place) << (uint_lanes)(PLACE_PHASE);
+}
+
+/* How many iterations are left of the references at places. */
+static uint_lanes place_left(global const uint *method, uint_lanes place) {
+  uint_lanes length = (uint_lanes)(method[METHOD_LENGTH]);
+  for (uint q = 1; q < FORMULA_PHASES; q++)
+    length = select(length, (uint_lanes)((method + method[METHOD_PHASE + q])[METHOD_LENGTH]),
+                    lanes_mask((place >> (uint_lanes)(PLACE_PHASE)) == (uint_lanes)(q)));
+  return length - min(length, place & (uint_lanes)(PLACE_INDEX));
+}
+#else
+#define method_phase(method, place) (method)
+#define place_index(place) (place)
+#define place_line(place) 0
+#define place_lines(place) ((uint_lanes)(0))
+#define place_anew(place) ((uint_lanes)(0))
+
+static uint_lanes place_left(global const uint *method, uint_lanes place) {
+  const uint_lanes length = (uint_lanes)(method[METHOD_LENGTH]);
+  return length - min(length, place);
+}
+#endif
+
 #define METHOD_SMALL_WORDS (2 * NUMBER_WORDS + 2)
 
 /* A place of the reference: plain, with the exponent 0, or small. */
-static void method_place(global const uint *method, uint place, number_scalar *re, number_scalar *im, int *e) {
-  global const uint *words = method_part(method, METHOD_REFERENCE, 2 * NUMBER_WORDS, place);
+static void method_place(global const uint *words_of_all, uint place, number_scalar *re, number_scalar *im, int *e) {
+  global const uint *method = method_phase(words_of_all, place);
+  global const uint *words = method_part(method, METHOD_REFERENCE, 2 * NUMBER_WORDS, place_index(place));
   *re = method_real(words);
   *im = method_real(words + NUMBER_WORDS);
   *e = 0;
@@ -257,7 +220,8 @@ static scaled method_reference(global const uint *method, uint_lanes place, int_
   number_scalar re[LANES], im[LANES];
   lanes_store(place, places);
   for (uint l = 0; l < LANES; l++) {
-    global const uint *words = method_part(method, METHOD_REFERENCE, 2 * NUMBER_WORDS, places[l]);
+    global const uint *words = method_part(method_phase(method, places[l]), METHOD_REFERENCE, 2 * NUMBER_WORDS,
+                                           place_index(places[l]));
     re[l] = method_real(words);
     im[l] = method_real(words + NUMBER_WORDS);
   }

@@ -24,3 +24,15 @@ static derivative_complex operation_absx_derivative(derivative_point z, derivati
   return derivative_turn_re(derivative, operation_absx_turned(z));
 }
 #endif
+
+#ifdef HAS_SCALED
+/* What it makes of a value of the reference and of a difference from it. */
+static scaled_beside operation_absx_delta(scaled_beside z) {
+  scaled_beside next = z;
+  const number_real at_difference = z.from.z.re * scaled_power_up(z.from.e - z.by.e);
+  next.by.z.re = scaled_fold_delta(at_difference, z.by.z.re);
+  next.by.z = scaled_cut(next.by.z);
+  next.from.z.re = fabs(z.from.z.re);
+  return next;
+}
+#endif

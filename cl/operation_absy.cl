@@ -24,3 +24,15 @@ static derivative_complex operation_absy_derivative(derivative_point z, derivati
   return derivative_turn_im(derivative, operation_absy_turned(z));
 }
 #endif
+
+#ifdef HAS_SCALED
+/* What it makes of a value of the reference and of a difference from it. */
+static scaled_beside operation_absy_delta(scaled_beside z) {
+  scaled_beside next = z;
+  const number_real at_difference = z.from.z.im * scaled_power_up(z.from.e - z.by.e);
+  next.by.z.im = scaled_fold_delta(at_difference, z.by.z.im);
+  next.by.z = scaled_cut(next.by.z);
+  next.from.z.im = fabs(z.from.z.im);
+  return next;
+}
+#endif

@@ -23,3 +23,13 @@ static derivative_complex operation_negx_derivative(derivative_complex derivativ
   return derivative_turn_re(derivative, (int_lanes)(-1));
 }
 #endif
+
+#ifdef HAS_SCALED
+/* What it makes of a value of the reference and of a difference from it. */
+static scaled_beside operation_negx_delta(scaled_beside z) {
+  scaled_beside next = z;
+  next.by.z.re = -z.by.z.re;
+  next.from.z.re = -z.from.z.re;
+  return next;
+}
+#endif

@@ -23,3 +23,13 @@ static derivative_complex operation_negy_derivative(derivative_complex derivativ
   return derivative_turn_im(derivative, (int_lanes)(-1));
 }
 #endif
+
+#ifdef HAS_SCALED
+/* What it makes of a value of the reference and of a difference from it. */
+static scaled_beside operation_negy_delta(scaled_beside z) {
+  scaled_beside next = z;
+  next.by.z.im = -z.by.z.im;
+  next.from.z.im = -z.from.z.im;
+  return next;
+}
+#endif

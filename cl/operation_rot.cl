@@ -25,3 +25,12 @@ static derivative_complex operation_rot_derivative(derivative_complex derivative
   return derivative_times(turn, derivative);
 }
 #endif
+
+#ifdef HAS_SCALED
+/* What it makes of a value of the reference and of a difference from it. */
+static scaled_beside operation_rot_delta(scaled_beside z, number_complex turn) {
+  const scaled_beside next = {{scaled_cut(scaled_product(z.from.z, turn)), z.from.e},
+                              {scaled_cut(scaled_product(z.by.z, turn)), z.by.e}};
+  return next;
+}
+#endif

@@ -11,17 +11,17 @@ static uint turn_length(global const uint *method, uint record) {
   return turn_record_words(method, record)[TURN_RECORD_WORDS - 1] & TURN_LENGTH;
 }
 
-/* The records of the longest steps that begin at a place and hold for the lanes' keys; no longer than what the lanes
+/* The records of the longest steps that begin at an index and hold for the lanes' keys; no longer than what the lanes
  * have left to the iteration limit. */
-static uint_lanes turn_find(global const uint *method, uint place, int_lanes key, uint_lanes left, int_lanes mask) {
+static uint_lanes turn_find(global const uint *method, uint index, int_lanes key, uint_lanes left, int_lanes mask) {
   const bool near = lanes_any(mask & lanes_mask(left < (uint_lanes)(method[METHOD_LONGEST])));
   uint_lanes found = (uint_lanes)(TURN_SINGLE);
   int_lanes holds = mask;
   for (uint level = 0; level < method[METHOD_LEVELS]; level++) {
     const uint shift = method[METHOD_SHIFT] + level * method[METHOD_SHIFT_STEP];
-    const uint record = method[METHOD_FIRST_RECORD + level] + (place >> shift);
+    const uint record = method[METHOD_FIRST_RECORD + level] + (index >> shift);
     global const uint *entry = turn_index(method, record);
-    if (entry[0] != place) break;
+    if (entry[0] != index) break;
     holds &= lanes_mask(key < (int_lanes)((int)entry[1]));
     if (near) holds &= lanes_mask(left >= (uint_lanes)(turn_length(method, record)));
     if (!lanes_any(holds)) break;

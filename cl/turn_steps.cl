@@ -17,7 +17,7 @@ INLINED void turn_rebase(turning *orbits, scaled z, int_lanes mask) {
   const scaled zero = {number_zero(), (int_lanes)(SCALED_NOTHING)};
   orbits->state.z = scaled_keep(orbits->state.z, z, mask);
   orbits->reference = scaled_keep(orbits->reference, zero, mask);
-  orbits->state.place = select(orbits->state.place, (uint_lanes)(0), mask);
+  orbits->state.place = select(orbits->state.place, place_anew(orbits->state.place), mask);
 }
 
 /* Mask of the lanes of a mask that have come back to the state that was seen before; in those whose turn it is, the
@@ -55,12 +55,12 @@ INLINED void turn_decide(turning *orbits, count_lanes *count, int_lanes outside,
 INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place, int_lanes there,
                             const advance_view *view,
                             count_lanes *count, number_complex *far, bool shortcuts) {
-  global const uint *method = view->method;
+  global const uint *method = method_phase(view->method, place);
   orbit_state *state = &orbits->state;
   const scaled z = state->z, twice = {orbits->reference.z, orbits->reference.e + 1}, both = scaled_sum(twice, z);
-  const scaled t = {scaled_cut(scaled_product(z.z, scaled_cut(both.z))), z.e + both.e};
+  const scaled t = formula_delta(place_line(place), orbits->reference, z);
   const int_lanes key = scaled_key(t.z, t.e);
-  const uint_lanes numbers = turn_find(method, place, key, turn_left(orbits, view), there);
+  const uint_lanes numbers = turn_find(method, place_index(place), key, turn_left(orbits, view), there);
   uint number;
   const int_lanes mask = lanes_agree(numbers, there, &number) ? there : there &
       lanes_mask(numbers == (uint_lanes)(number));
@@ -90,7 +90,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   step_derivative_keep(state, derivative, mask);
   state->place = select(state->place, (uint_lanes)(place + length), mask);
   state->n += counts_convert(select((uint_lanes)(0), (uint_lanes)(length), mask));
-  orbits->reference = scaled_keep(orbits->reference, method_reference_of_all(method, place + length), mask);
+  orbits->reference = scaled_keep(orbits->reference, method_reference_of_all(view->method, place + length), mask);
 
   const int_lanes e = max(orbits->reference.e, state->z.e);
   const number_real by_reference = scaled_power(orbits->reference.e - e), by_z = scaled_power(state->z.e - e);
@@ -100,7 +100,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   const number_real norm = scaled_norm(w.z), size = scaled_power(2 * clamp(e, (int_lanes)(-60), (int_lanes)(60)));
   const int_lanes outside = mask & lanes_mask(!(norm * size <= view->radius_squared));
   const int_lanes rebased = mask & (lanes_mask(norm < scaled_norm(difference)) |
-                                    lanes_mask(state->place >= (uint_lanes)(method[METHOD_LENGTH])));
+                                    lanes_mask(place_left(view->method, state->place) == (uint_lanes)(0)));
   *far = number_keep(*far, scaled_plain(w), outside);
   const bool single = number == TURN_SINGLE;
   step_error_placed(&error, &orbits->errors, state, orbits->reference, norm, e, mask, outside, single, view);

@@ -24,7 +24,7 @@ from mandelcl.core.job_text import (
     text,
 )
 from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, first_words, ordered, trails, words_of
-from mandelcl.core.reference import Reference
+from mandelcl.core.reference import EXACT_VERSION, Reference
 from mandelcl.formulas import MANDELBROT, Formula
 
 # Smooth colouring carries an escaped orbit on to |z| > 128; a job's own radius may not lie beyond that.
@@ -201,6 +201,15 @@ def _require_perturbable(job: Job) -> None:
     """Raise InvalidInputError for a job that differences from a reference cannot do."""
     if not job.formula.perturbable:
         raise InvalidInputError(f"perturbation does not have {job.formula.name}; use --method direct")
+    if DISTANCE.name in job.planes and not job.formula.knows_inside:
+        raise InvalidInputError(
+            "perturbation has distances for z² + c alone; leave out what needs the plane distance, or use "
+            "--method direct"
+        )
+    if job.reference is not None and job.reference.step_bits and not _defines(job.reference, job.formula):
+        raise InvalidInputError(
+            f"references of version {job.reference.version} are those of z² + c; leave the reference out"
+        )
     if job.number not in ("auto", *PERTURBED_NUMBERS):
         raise InvalidInputError(
             f"perturbation computes in {' or '.join(PERTURBED_NUMBERS)}, not in {job.number}; choose another --number, "
@@ -214,6 +223,11 @@ def _require_perturbable(job: Job) -> None:
         )
 
 
+def _defines(reference: Reference, formula: Formula) -> bool:
+    """Return whether a reference's version says what its orbit under a formula is."""
+    return formula.knows_inside or reference.version == EXACT_VERSION
+
+
 def _require_boundable(job: Job) -> None:
     """Raise InvalidInputError for a job in which no bound on errors is kept."""
     if CERTIFIED.name not in job.planes or not job.number.startswith("fixed:"):
@@ -222,8 +236,8 @@ def _require_boundable(job: Job) -> None:
 
 def _require_certifiable(job: Job) -> None:
     """Raise InvalidInputError for a job whose counts nothing can prove."""
-    if not job.formula.perturbable:
-        raise InvalidInputError(f"counts are certified by perturbation, which {job.formula.name} does not have")
+    if not job.formula.knows_inside:
+        raise InvalidInputError(f"counts are certified for z² + c alone, not for {job.formula.name}")
     if job.method == "direct":
         raise InvalidInputError("counts are certified by perturbation; leave --method direct out")
     if job.algorithm == "border":

@@ -9,7 +9,9 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import exact, root_above, whole
 from mandelcl.base.view import View
 
-VERSION = 1
+# The definitions of a reference's orbit: that of z² + c in stretches of fewer bits (perturbation/orbit.py), and that of
+# any formula, exact and then rounded (perturbation/exact_orbit.py).
+VERSION, EXACT_VERSION = 1, 2
 _RADIUS_BITS = 32
 _MOST_BITS = 40
 
@@ -36,8 +38,10 @@ class Reference:
             object.__setattr__(self, name, exact(getattr(self, name), f"the reference's {name}"))
         for name in ("step_bits", "tail_bits", "version"):
             object.__setattr__(self, name, whole(getattr(self, name), f"the reference's {name}"))
-        if self.version != VERSION:
-            raise InvalidInputError(f"the reference has version {self.version}; this mandelcl knows {VERSION}")
+        if self.version not in (VERSION, EXACT_VERSION):
+            raise InvalidInputError(
+                f"the reference has version {self.version}; this mandelcl knows {VERSION} and {EXACT_VERSION}"
+            )
         if self.radius <= 0:
             raise InvalidInputError("the reference's radius must be positive")
         for name, bits in (("step_bits", self.step_bits), ("tail_bits", self.tail_bits)):

@@ -48,7 +48,8 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
     parts = (method.derivative_kernel if derivatives else method.kernel), *method.loop(job)
     digits, formula = variant.double_digits, job.formula
     formula_parts = source.FormulaParts(source.formula_parts(formula, number, digits), component_files(formula))
-    return source.loop(number.parts(digits), formula_parts, parts, orbits, defines, derivatives, trail_parts(job))
+    number_parts = (*number.parts(digits), *method.number_parts)
+    return source.loop(number_parts, formula_parts, parts, orbits, defines, derivatives, trail_parts(job))
 
 
 def trail_parts(job: Job) -> tuple[source.Part, ...]:

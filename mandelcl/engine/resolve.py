@@ -11,7 +11,7 @@ from mandelcl.base.words import Words
 from mandelcl.colour.samples import AUTO
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE
-from mandelcl.core.reference import Reference
+from mandelcl.core.reference import EXACT_VERSION, Reference
 from mandelcl.engine import antialiasing, reach
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
@@ -104,6 +104,8 @@ def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[s
     number = job.number if job.number != "auto" else _perturbed(job, devices).name
     reference = job.reference or Reference.of(job.view)
     reference = reference.resolved(*_bits(job, reference)[number])
+    if not job.formula.knows_inside:
+        reference = replace(reference, version=EXACT_VERSION)
     if not reference.reaches(job.view):
         raise InvalidInputError("the reference does not reach all of the view; leave it out, or give a larger radius")
     resolved = replace(job, method=method, number=number, rounding="fused", reference=reference)
@@ -134,7 +136,7 @@ def _takes_reference(job: Job, devices: Sequence[DeviceClass]) -> bool:
     if CERTIFIED.name in job.planes:
         return True
     free = job.number == "auto" and job.rounding in ("auto", "fused") and not job.strict
-    if not free or not job.formula.perturbable:
+    if not free or not job.formula.perturbable or (DISTANCE.name in job.planes and not job.formula.knows_inside):
         return False
     return job.reference is not None or not any(_resolves(number, job) for number in _native(devices))
 

@@ -137,8 +137,16 @@ class Formula:
 
     @property
     def perturbable(self) -> bool:
-        """Whether its orbits can be computed as differences from a reference orbit."""
-        return self.knows_inside
+        """Whether its orbits can be computed as differences from a reference orbit.
+
+        They begin at 0, each line adds c once, last, and none multiplies z by a z of which it has turned a sign since.
+        """
+        return self.constant is None and self.grows and self.adds_last and all(line.conformal for line in self.lines)
+
+    @property
+    def folds(self) -> bool:
+        """Whether it is another map on other sides of an axis."""
+        return any(operation.folds for line in self.lines for operation in line)
 
     @property
     def traceable(self) -> bool:

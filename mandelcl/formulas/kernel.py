@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mandelcl.formulas import kernel_derivative, kernel_spread
+from mandelcl.formulas import kernel_delta, kernel_derivative, kernel_spread
 from mandelcl.formulas.formula import Formula
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import Operation, Sqr, Store
@@ -48,6 +48,8 @@ def text(formula: Formula, literals: Literals) -> str:
     pieces += [_line(k, line, "number_far", "_far") for k, line in enumerate(formula.lines)]
     pieces += [_STEP.format(body=_by_phase(formula)), _FAR_STEP.format(body=_by_lane(formula))]
     pieces += [kernel_spread.text(formula)] if formula.traceable else []
+    if formula.perturbable:
+        pieces += ["#ifdef HAS_SCALED", kernel_delta.text(formula, _turn), "#endif"]
     pieces += ["#ifdef HAS_DERIVATIVES", *kernel_derivative.texts(formula, _turn), "#endif"]
     return "\n".join(pieces) + "\n"
 

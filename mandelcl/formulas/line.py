@@ -82,6 +82,24 @@ class Line:
         return all(operation.analytic for operation in self.operations)
 
     @property
+    def conformal(self) -> bool:
+        """Whether on each side of its axes it is differentiable as a complex function, or the conjugate of one.
+
+        So it is unless it multiplies z by a stored z that has other signs: one that was folded or mirrored since.
+        """
+        folded, mirrored = False, False  # since the last `store`
+        for operation in self.operations:
+            if isinstance(operation, Store):
+                folded, mirrored = False, False
+            elif operation.folds:
+                folded = True
+            elif isinstance(operation, Turning):
+                mirrored = not mirrored
+            elif isinstance(operation, Mul) and (folded or mirrored):
+                return False
+        return True
+
+    @property
     def adds(self) -> bool:
         """Whether c is added anywhere."""
         return any(isinstance(operation, Add) for operation in self.operations)

@@ -9,9 +9,10 @@ from mandelcl.base.errors import NEVER, DeviceError, Token, stop_if
 from mandelcl.base.exact import from_hexadecimal, hexadecimal
 from mandelcl.core import timeline
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit
+from mandelcl.formulas import Formula
+from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit, table_of
 from mandelcl.perturbation.orbit import Orbit
-from mandelcl.perturbation.table import Table, build
+from mandelcl.perturbation.table import Table
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -65,10 +66,9 @@ def serve(channel: Channel) -> None:
         began, wanted = time.perf_counter(), _wanted(question)
         compute = kept_orbit if question["keeps"] else found_orbit
         with timeline.span("reference"):
-            orbit = compute(wanted.reference, wanted.iterations, wanted.radius_squared, NEVER, on_progress)
+            orbit = compute(wanted, NEVER, on_progress)
         with timeline.span("table of steps"):
-            reference = wanted.reference
-            table = build(orbit, reference.radius, reference.step_bits, unit_bits=wanted.unit_bits, threads=1)
+            table = table_of(wanted, orbit, threads=1)
         with timeline.span("send the reference"):
             head, data = _packed(orbit, table)
             channel.answer({**head, "seconds": time.perf_counter() - began}, data)
@@ -111,6 +111,8 @@ def _question(wanted: ReferenceKey, keeps: bool) -> dict[str, Any]:
         "iterations": wanted.iterations,
         "radius_squared": hexadecimal(wanted.radius_squared),
         "unit_bits": wanted.unit_bits,
+        "formula": wanted.formula.text,
+        "phase": wanted.phase,
         "keeps": keeps,
     }
 
@@ -119,5 +121,10 @@ def _wanted(question: Mapping[str, Any]) -> ReferenceKey:
     re, im, radius = (from_hexadecimal(question[name]) for name in ("re", "im", "radius"))
     reference = Reference(re, im, radius, *question["bits"])
     return ReferenceKey(
-        reference, question["iterations"], from_hexadecimal(question["radius_squared"]), question["unit_bits"]
+        reference,
+        question["iterations"],
+        from_hexadecimal(question["radius_squared"]),
+        question["unit_bits"],
+        Formula.parse(question["formula"]),
+        question["phase"],
     )

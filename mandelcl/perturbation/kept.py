@@ -9,19 +9,27 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 
 from mandelcl.base.errors import NEVER, Token
-from mandelcl.core.reference import Reference
+from mandelcl.core.reference import EXACT_VERSION, Reference
 from mandelcl.files import cache
+from mandelcl.formulas import MANDELBROT, Formula
+from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.integers import reference_bits
 from mandelcl.perturbation.orbit import AT_LIMIT, Orbit, reference_orbit
+from mandelcl.perturbation.table import Table, build
 
 
 class ReferenceKey(NamedTuple):
-    """A reference, its iteration limit and R², and the bits of the number for which errors are bounded, or None."""
+    """A reference, its iteration limit and R², and the bits of the number for which errors are bounded, or None.
+
+    `formula` and `phase` say of which orbit it is the reference: that of 0 from line `phase` on.
+    """
 
     reference: Reference
     iterations: int
     radius_squared: Fraction
-    unit_bits: int | None
+    unit_bits: int | None = None
+    formula: Formula = MANDELBROT
+    phase: int = 0
 
 
 _KIND = "orbits"
@@ -30,40 +38,45 @@ _MOST_BYTES = 1 << 30  # of all orbits together
 _LEAST_WORK = 1 << 22  # iterations times bits, below which an orbit is computed as fast as it is found: some 10 ms
 
 
-def kept_orbit(
-    reference: Reference,
-    iterations: int,
-    radius_squared: Fraction,
-    cancel: Token = NEVER,
-    progress: Callable[[int], None] | None = None,
-) -> Orbit:
-    """Return what `reference_orbit` returns, from the disk where it is there.
+def kept_orbit(key: ReferenceKey, cancel: Token = NEVER, progress: Callable[[int], None] | None = None) -> Orbit:
+    """Return the orbit of a reference, from the disk where it is there.
 
     An orbit of a larger iteration limit serves for a smaller one, and one that has ended before its iteration limit for
-    any. One that is computed is kept, unless it is short, or longer than all may be together.
+    any. One that is computed is kept, unless it is short, or longer than all may be together. Raises what computing it
+    raises.
     """
-    key = _key(reference, radius_squared)
-    found = _found(key)
-    if _serves(found, iterations):
-        return found.until(iterations)
-    orbit = reference_orbit(reference, iterations, radius_squared, cancel, progress)
-    if orbit.length * reference_bits(reference.radius) >= _LEAST_WORK and orbit.re.nbytes < _MOST_BYTES // 2:
-        _keep(key, orbit)
+    name = _name(key)
+    found = _found(name)
+    if _serves(found, key.iterations):
+        return found.until(key.iterations)
+    orbit = _computed(key, cancel, progress)
+    if orbit.length * reference_bits(key.reference.radius) >= _LEAST_WORK and orbit.re.nbytes < _MOST_BYTES // 2:
+        _keep(name, orbit)
     return orbit
 
 
-def found_orbit(
-    reference: Reference,
-    iterations: int,
-    radius_squared: Fraction,
-    cancel: Token = NEVER,
-    progress: Callable[[int], None] | None = None,
-) -> Orbit:
+def found_orbit(key: ReferenceKey, cancel: Token = NEVER, progress: Callable[[int], None] | None = None) -> Orbit:
     """Return what `kept_orbit` returns, but keep nothing: for orbits of which there are thousands, each used once."""
-    found = _found(_key(reference, radius_squared))
-    if _serves(found, iterations):
-        return found.until(iterations)
+    found = _found(_name(key))
+    if _serves(found, key.iterations):
+        return found.until(key.iterations)
+    return _computed(key, cancel, progress)
+
+
+def _computed(key: ReferenceKey, cancel: Token, progress: Callable[[int], None] | None) -> Orbit:
+    """Return the orbit as the reference's version defines it."""
+    reference, iterations, radius_squared, _, formula, phase = key
+    if reference.version == EXACT_VERSION:
+        return exact_orbit(reference, formula, phase, iterations, radius_squared, cancel, progress)
     return reference_orbit(reference, iterations, radius_squared, cancel, progress)
+
+
+def table_of(key: ReferenceKey, orbit: Orbit, cancel: Token = NEVER, threads: int | None = None) -> Table:
+    """Return the table of long steps beside the orbit of a key; none beside those of other formulas than z² + c."""
+    reference = key.reference
+    if not key.formula.knows_inside:
+        return Table(())
+    return build(orbit, reference.radius, reference.step_bits, cancel, unit_bits=key.unit_bits, threads=threads)
 
 
 def _serves(found: Orbit | None, iterations: int) -> TypeGuard[Orbit]:
@@ -71,15 +84,22 @@ def _serves(found: Orbit | None, iterations: int) -> TypeGuard[Orbit]:
     return found is not None and (found.ended != AT_LIMIT or found.length >= iterations)
 
 
-def _key(reference: Reference, radius_squared: Fraction) -> str:
+def _name(key: ReferenceKey) -> str:
     """Return the name of an orbit: the constants of long steps, and the iteration limit, are none of its business."""
-    numbers = (reference.re, reference.im, reference.radius, radius_squared)
+    reference = key.reference
+    numbers = (reference.re, reference.im, reference.radius, key.radius_squared)
     parts = [hex(part) for number in numbers for part in number.as_integer_ratio()]
+    if reference.version == EXACT_VERSION:
+        parts += [str(key.phase), key.formula.text]
     return hashlib.sha256(" ".join((str(_FORM), str(reference.version), *parts)).encode()).hexdigest()[:32]
 
 
 def _keep(key: str, orbit: Orbit) -> None:
-    facts = {"length": orbit.length, "ended": orbit.ended, "tiny": [[m, *value] for m, value in orbit.tiny.items()]}
+    facts: dict[str, Any] = {"length": orbit.length, "ended": orbit.ended}
+    facts["tiny"] = [[m, *value] for m, value in orbit.tiny.items()]
+    if orbit.small or orbit.edges:
+        facts["small"] = [[m, *re, *im] for m, (re, im) in orbit.small.items()]
+        facts["edges"] = [[m, *value] for m, value in orbit.edges.items()]
     head = json.dumps(facts).encode()
     head += b" " * (-len(head) % 8)  # so that the doubles behind it lie as they do in arrays
     values = (np.ascontiguousarray(parts, "<f8").data.cast("B") for parts in (orbit.re, orbit.im))
@@ -102,4 +122,7 @@ def _orbit(payload: bytes) -> Orbit:
     facts: dict[str, Any] = json.loads(payload[8:start])
     values = np.frombuffer(payload, "<f8", offset=start).astype(np.float64, copy=False).reshape(2, facts["length"] + 1)
     values.flags.writeable = False
-    return Orbit(values[0], values[1], {m: (x, y, exponent) for m, x, y, exponent in facts["tiny"]}, facts["ended"])
+    tiny = {m: (x, y, exponent) for m, x, y, exponent in facts["tiny"]}
+    small = {m: ((x, e), (y, f)) for m, x, e, y, f in facts.get("small", ())}
+    edges = {m: (k, e) for m, k, e in facts.get("edges", ())}
+    return Orbit(values[0], values[1], tiny, facts["ended"], small, edges)

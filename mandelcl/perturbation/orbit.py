@@ -7,7 +7,7 @@ stretch in which D turns out to fall back too far is computed again, with more b
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -53,12 +53,17 @@ class Orbit:
     has `escaped` (|Z_M|² > R²), the last before the iteration limit ("cap", a name that caches keep), or one beyond
     which nothing is needed, since all of the region is `inside`: its orbits never escape. Unless the limit ended it,
     M is the same for any higher limit.
+
+    References of version 2 also have, by m, the (re, im) of each Z_m of which a part is not 0 and below 2^−900, and the
+    `edges` |Z_m|² − R² that are below 2^−12: each number is (k, e) for k·2^e, of 53 bits.
     """
 
     re: Doubles
     im: Doubles
     tiny: Mapping[int, Scaled]
     ended: str
+    small: Mapping[int, tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=dict)
+    edges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def length(self) -> int:
@@ -87,7 +92,9 @@ class Orbit:
         if iterations >= self.length:
             return self
         tiny = {index: value for index, value in self.tiny.items() if index <= iterations}
-        return Orbit(self.re[: iterations + 1], self.im[: iterations + 1], tiny, AT_LIMIT)
+        small = {index: value for index, value in self.small.items() if index <= iterations}
+        edges = {index: value for index, value in self.edges.items() if index <= iterations}
+        return Orbit(self.re[: iterations + 1], self.im[: iterations + 1], tiny, AT_LIMIT, small, edges)
 
 
 def reference_orbit(

@@ -22,6 +22,7 @@ Reals: TypeAlias = npt.NDArray[Any]
 
 _HEADER_WORDS = 64
 _MOST_LEVELS = 32
+_MOST_PLACES = 1 << 28  # of each of several phases
 _ALIGNED_WORDS = 4
 _QUADRATIC_C = np.uint32(1 << 30)
 NOTHING = -(1 << 28)  # the exponent of 0
@@ -48,6 +49,7 @@ class HeaderLayout(IntEnum):
     BOUNDS = auto()
     INSIDE = auto()
     FIRST_RECORD = auto()
+    PHASE = 56
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +117,54 @@ def _cut(mantissas: Reals, real: Real) -> Reals:
 class Packing:
     """What the words depend on beside orbit and table.
 
-    The map's points are differences from the reference times 2^`scale`, off by at most `point_error`.
+    The map's points are differences from the reference times 2^`scale`, off by at most `point_error`. `folds` says
+    whether it matters on which side of an axis a value lies.
     """
 
     reference: Reference
     scale: int
     number: str
     point_error: Fraction
+    folds: bool = False
+
+
+def packed_phases(references: Sequence[tuple[Orbit, Table]], packing: Packing) -> Words:
+    """Return the words of the references of all phases: as `packed` makes them, one behind the other.
+
+    Raises InvalidInputError where kernels cannot hold them.
+    """
+    parts = [packed(*reference, packing) for reference in references]
+    if len(parts) > 1 and max(orbit.length for orbit, _ in references) >= _MOST_PLACES:
+        raise InvalidInputError(f"a reference of a formula of several lines has fewer than {_MOST_PLACES} iterations")
+    begins = [0]
+    for part in parts:
+        begins.append(begins[-1] + part.size)
+    if begins[-1] >= 1 << 32:
+        raise InvalidInputError("the references are too long for one buffer; choose another place")
+    words = np.concatenate(parts)
+    words[HeaderLayout.PHASE : HeaderLayout.PHASE + len(parts)] = begins[:-1]
+    return words
+
+
+def _require_held(orbit: Orbit, packing: Packing) -> None:
+    """Raise InvalidInputError where a value's sides of the axes are not held beside its larger part, and count."""
+    re, im = np.abs(orbit.re), np.abs(orbit.im)
+    least = np.minimum(re, im)
+    lost = (least > 0.0) & (least < np.maximum(re, im) * 2.0 ** REALS[packing.number].cut)
+    # Parts below those of doubles: kept where both are, with a common exponent.
+    gone = any(m not in orbit.tiny or _is_lopsided(orbit, m, packing.number) for m in orbit.small)
+    if lost.any() or gone:
+        other = "--number double" if packing.number == "float" else "--method direct"
+        raise InvalidInputError(
+            f"{packing.number} does not hold how near to an axis the reference passes; use {other}, or move the center"
+        )
+
+
+def _is_lopsided(orbit: Orbit, place: int, number: str) -> bool:
+    """Return whether a part of a tiny value is not 0, and is cut beside the other."""
+    x, y, _ = orbit.tiny[place]
+    parts = zip((x, y), orbit.small[place], strict=True)
+    return any(abs(part) < 2.0 ** REALS[number].cut and exact[0] for part, exact in parts)
 
 
 def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
@@ -130,6 +173,8 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
     Raises InvalidInputError where a buffer cannot hold them.
     """
     real, levels, reference = REALS[packing.number], table.levels, packing.reference
+    if packing.folds:
+        _require_held(orbit, packing)
     if len(levels) > _MOST_LEVELS:
         raise InvalidInputError(f"the reference's table has more than {_MOST_LEVELS} levels")
     shifts = [level.block.bit_length() - 1 for level in levels]

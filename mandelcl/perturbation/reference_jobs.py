@@ -11,16 +11,14 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mandelcl.base.errors import NEVER, CancelledError, Token
 from mandelcl.core import timeline
-from mandelcl.core.reference import Reference
-from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit
+from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit, table_of
 from mandelcl.perturbation.orbit import AT_LIMIT, Orbit
-from mandelcl.perturbation.table import Table, build
+from mandelcl.perturbation.table import Table
 
 if TYPE_CHECKING:  # most processes have one job
     from mandelcl.perturbation.pool import Pool
@@ -84,54 +82,37 @@ def helped(pool: "Pool") -> Iterator[None]:
             _forget(_MOST_KEPT)
 
 
-def begin(
-    reference: Reference,
-    iterations: int,
-    radius_squared: Fraction,
-    unit_bits: int | None = None,
-    then: tuple[Hashable, Make] | None = None,
-) -> None:
+def begin(key: ReferenceKey, then: tuple[Hashable, Make] | None = None) -> None:
     """Begin to compute what `reference_and_table` returns, unless that has been begun.
 
     Where a pool helps, `then` is what is made of them at once, and the name by which `pop_packed` returns it.
     """
-    _of(ReferenceKey(reference, iterations, radius_squared, unit_bits), then)
+    _of(key, then)
 
 
-def pop_packed(
-    reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None, name: Hashable
-) -> Any:
+def pop_packed(key: ReferenceKey, name: Hashable) -> Any:
     """Return what was made of an orbit and its table by the time that they were there, once; else None."""
-    begun = _of(ReferenceKey(reference, iterations, radius_squared, unit_bits))
+    begun = _of(key)
     begun.future.result()
     return begun.made.pop(name, None)
 
 
-def reference_and_table(
-    reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None = None
-) -> tuple[Orbit, Table]:
+def reference_and_table(key: ReferenceKey) -> tuple[Orbit, Table]:
     """Return the orbit of a reference and its table, once they are computed; raises what that raised.
 
-    With `unit_bits` the table has bounds on errors, for numbers of so many bits.
+    With the key's `unit_bits` the table has bounds on errors, for numbers of so many bits.
     """
     with timeline.span("wait for the reference", "wait"):
-        return _of(ReferenceKey(reference, iterations, radius_squared, unit_bits)).future.result()
+        return _of(key).future.result()
 
 
-def await_begun(
-    reference: Reference,
-    iterations: int,
-    radius_squared: Fraction,
-    progress: Callable[[int], None],
-    cancel: Token = NEVER,
-    unit_bits: int | None = None,
-) -> None:
+def await_begun(key: ReferenceKey, progress: Callable[[int], None], cancel: Token = NEVER) -> None:
     """Wait until `reference_and_table` can return at once; `progress` is called now and then with the iterations done.
 
     Where `cancel` is set before, this raises CancelledError, and nothing more is computed unless others wait for it.
     Raises what the computation raised.
     """
-    begun = _of(ReferenceKey(reference, iterations, radius_squared, unit_bits))
+    begun = _of(key)
     with timeline.span("wait for the reference", "wait"):
         with _changing:
             begun.orbit.waiting += 1
@@ -160,9 +141,11 @@ def _of(key: ReferenceKey, then: tuple[Hashable, Make] | None = None) -> _Begun:
 
 
 def _forget(most: int) -> None:
-    """Forget what was used longest ago, beyond so many; what is under way is not."""
-    for old in list(_begun)[:-most]:
-        if _begun[old].future.done():
+    """Forget what was used longest ago, beyond so many with all their phases; what is under way is not."""
+    of_phases = OrderedDict.fromkeys(key._replace(phase=0) for key in reversed(_begun))
+    kept = set(list(of_phases)[:most])
+    for old in list(_begun):
+        if old._replace(phase=0) not in kept and _begun[old].future.done():
             del _begun[old]
 
 
@@ -195,28 +178,27 @@ def _computed(
     key: ReferenceKey, other: _Begun | None, under_way: _UnderWay, pool: "Pool | None"
 ) -> tuple[Orbit, Table]:
     """Return an orbit and its table, computed here; the orbit is that of another key where that has it."""
-    reference, iterations, radius_squared, unit_bits = key
     began = perf_counter()
     with timeline.span("reference"):
         if other:
             orbit = other.future.result()[0]
         else:
             compute = found_orbit if pool and not pool.keeps else kept_orbit
-            orbit = compute(reference, iterations, radius_squared, under_way.cancel, under_way.note)
+            orbit = compute(key, under_way.cancel, under_way.note)
     with timeline.span("table of steps"):
-        table = build(orbit, reference.radius, reference.step_bits, under_way.cancel, unit_bits=unit_bits)
+        table = table_of(key, orbit, under_way.cancel)
     if pool:
         pool.note(orbit, perf_counter() - began)
     return orbit, table
 
 
-def known_end(reference: Reference, iterations: int, radius_squared: Fraction, unit_bits: int | None) -> bool:
+def known_end(key: ReferenceKey) -> bool:
     """Return whether a reference's orbit is known that ends before the iteration limit.
 
     Such an orbit also serves every higher limit.
     """
     with _changing:
-        return _with_end(ReferenceKey(reference, iterations, radius_squared, unit_bits)) is not None
+        return _with_end(key) is not None
 
 
 def _with_end(key: ReferenceKey) -> _Begun | None:
@@ -231,8 +213,7 @@ def _with_end(key: ReferenceKey) -> _Begun | None:
 
 def _orbit_of(key: ReferenceKey) -> ReferenceKey:
     """Return what decides an orbit alone: the bits of steps and tail do not."""
-    reference, iterations, radius_squared, _ = key
-    return ReferenceKey(replace(reference, step_bits=0, tail_bits=0), iterations, radius_squared, None)
+    return key._replace(reference=replace(key.reference, step_bits=0, tail_bits=0), unit_bits=None)
 
 
 @atexit.register

@@ -4,10 +4,15 @@ cl/advance_turns.cl says what a turn is.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mandelcl.core.reference import Reference
+from mandelcl.formulas import Formula
+from mandelcl.formulas.line import Line
+from mandelcl.formulas.operations import Store
+from mandelcl.numbers.ieee import IEEE_FORMATS
+from mandelcl.numbers.ieee_arithmetic import Scalars
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, key_of
 from mandelcl.perturbation.table import Table, TableLevel
@@ -18,10 +23,11 @@ _CLOSE_RETURN = 2.0**-8
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """An orbit between two turns: its difference, its place in the reference, whether its next turn is of itself."""
+    """An orbit between two turns: its difference, its place in the reference of a phase, and whether it runs next."""
 
     z: Scaled
     place: int = 0
+    phase: int = 0
     whole: bool = False
 
 
@@ -36,23 +42,24 @@ class Turn:
 
 
 class Replay:
-    """Orbits beside a reference, for points that are differences of the constant times 2^scale.
+    """Orbits beside the references of a formula's phases, for points that are differences of c times 2^scale.
 
     `radius_squared` is R² as the number has it.
     """
 
     def __init__(
         self,
-        orbit: Orbit,
-        table: Table,
+        references: Sequence[tuple[Orbit, Table]],
+        formula: Formula,
         reference: Reference,
         scale: int,
         number: str,
         radius_squared: float,
         iterations: int,
     ) -> None:
-        self._orbit, self._table, self._reference, self._scale = orbit, table, reference, scale
+        self._references, self._formula, self._reference, self._scale = references, formula, reference, scale
         self._format = FORMATS[number]
+        self._arithmetic = Scalars(IEEE_FORMATS[number], fused=True)
         self._radius_squared, self._iterations = radius_squared, iterations
 
     def count(self, re: float, im: float, most: int) -> int | None:
@@ -61,7 +68,7 @@ class Replay:
         Where the reference's end says so, no orbit escapes. One that comes back to a state that it had never does,
         either; one is kept after 1, 2, 4, 8 … turns.
         """
-        if self._orbit.ended == INSIDE:
+        if self._references[0][0].ended == INSIDE:
             return self._iterations
         kept, keep_at = None, 1
         for number, turn in enumerate(self.turns(re, im), 1):
@@ -92,7 +99,7 @@ class Replay:
         *_, whole = self._constants(re, im)
         (x, y), n = turn.w, turn.n
         while (norm := self._format.norm(x, y)) <= radius_squared and n < turn.n + limit:
-            (x, y), n = self._next(x, y, whole), n + 1
+            (x, y), n = self._next(x, y, whole, n), n + 1
         return n, norm
 
     def _constants(self, re: float, im: float) -> tuple[Scaled, Scaled, Parts]:
@@ -100,23 +107,21 @@ class Replay:
         number = self._format
         c = number.normal(re, im, -self._scale)
         square = number.normal(*number.product(c, c), 2 * c.exponent)
-        (x, y), (u, v) = number.plain(self._value(1)), number.plain(c)
+        (x, y), (u, v) = number.plain(self._value(0, 1)), number.plain(c)
         add, cut = number.add, number.cut_off
         return c, square, (cut(add(x, u)), cut(add(y, v)))
 
     def _step(self, state: State, n: int, c: Scaled, square: Scaled, _whole: Parts) -> Turn:
         number = self._format
-        z, here = state.z, self._value(state.place)
-        both = number.sum(Scaled(here.re, here.im, here.exponent + 1), z)
-        x, y = number.product(z, Scaled(number.cut_off(both.re), number.cut_off(both.im), both.exponent))
-        t = Scaled(number.cut_off(x), number.cut_off(y), z.exponent + both.exponent)
-        level, record = self._longest(state.place, key_of(t), self._iterations - n)
+        z, phase = state.z, state.phase
+        t = self._delta(self._line(state), self._value(phase, state.place), z)
+        level, record = self._longest(state, key_of(t), self._iterations - n)
         if level is None:
             z, length = number.sum(t, c), 1
         else:
             z, length = self._over(level, record, t, c, square), int(level.length[record])
         z, place = number.normal(z.re, z.im, z.exponent), state.place + length
-        there = self._value(place)
+        there = self._value(phase, place)
         exponent = max(there.exponent, z.exponent)
         power = number.power
         by_there, by_z = power(there.exponent - exponent), power(z.exponent - exponent)
@@ -124,35 +129,54 @@ class Replay:
         x, y = number.fma(there.re, by_there, dx), number.fma(there.im, by_there, dy)
         norm = number.norm(x, y)
         size = number.multiply(norm, power(2 * max(-60, min(60, exponent))))
-        if norm < number.norm(dx, dy) or place >= self._orbit.length:
-            z, place = number.normal(x, y, exponent), 0
+        if norm < number.norm(dx, dy) or place >= self._references[phase][0].length:
+            z, place, phase = number.normal(x, y, exponent), 0, (phase + place) % len(self._references)
         whole = level is None and z.exponent > -self._reference.tail_bits
         w = number.plain(Scaled(x, y, exponent))
-        return Turn(State(z, place, whole), n + length, w, not size <= self._radius_squared)
+        return Turn(State(z, place, phase, whole), n + length, w, not size <= self._radius_squared)
 
     def _run(self, state: State, n: int, _c: Scaled, _square: Scaled, whole: Parts) -> Turn:
         number = self._format
         add = number.add
-        (x, y), (u, v) = number.plain(self._value(state.place)), number.plain(state.z)
+        phase, length = state.phase, self._references[state.phase][0].length
+        (x, y), (u, v) = number.plain(self._value(phase, state.place)), number.plain(state.z)
         x, y = add(x, u), add(y, v)
         most, steps, norm = min(_RUN, self._iterations - n), 0, 1.0
+        if len(self._references) > 1:
+            most = min(most, length - state.place)
         while steps < most and _CLOSE_RETURN <= norm <= self._radius_squared:
-            x, y = self._next(x, y, whole)
+            x, y = self._next(x, y, whole, phase + state.place + steps)
             norm, steps = number.norm(x, y), steps + 1
-        place = (state.place + steps) % self._orbit.length
-        u, v = number.plain(self._value(place))
+        place = state.place + steps
+        ended = len(self._references) > 1 and place == length
+        place = place if ended else place % length
+        u, v = number.plain(self._value(phase, place))
         u, v = add(x, -u), add(y, -v)
-        if norm < _CLOSE_RETURN or norm < number.norm(u, v):
-            z, place = number.normal(x, y, 0), 0
+        if norm < _CLOSE_RETURN or ended or norm < number.norm(u, v):
+            z, place, phase = number.normal(x, y, 0), 0, (phase + place) % len(self._references)
         else:
             z = number.normal(u, v, 0)
         far = z.exponent > -self._reference.tail_bits and norm >= _CLOSE_RETURN
-        return Turn(State(z, place, far), n + steps, (x, y), not norm <= self._radius_squared)
+        return Turn(State(z, place, phase, far), n + steps, (x, y), not norm <= self._radius_squared)
 
-    def _longest(self, place: int, key: int, left: int) -> tuple[TableLevel | None, int]:
+    def _line(self, state: State) -> Line:
+        """Return the line that is next."""
+        return self._formula.lines[(state.phase + state.place) % len(self._references)]
+
+    def _delta(self, line: Line, here: Scaled, z: Scaled) -> Scaled:
+        """Return the difference after a line, but for the constant."""
+        value = stored = here, z
+        for operation in line:
+            value = operation.delta(self._format, value, stored)
+            if isinstance(operation, Store):
+                stored = value
+        return value[1]
+
+    def _longest(self, state: State, key: int, left: int) -> tuple[TableLevel | None, int]:
         """Return the longest step that begins at a place, holds for a key, and stays within the iteration limit."""
         found: tuple[TableLevel | None, int] = None, 0
-        for level in self._table.levels:
+        place = state.place
+        for level in self._references[state.phase][1].levels:
             record = place // level.block
             if record >= len(level.start) or level.start[record] != place:
                 break
@@ -186,22 +210,23 @@ class Replay:
         re, im = (number.cut_off(float(part)) for part in level.mantissas[2 * k : 2 * k + 2, record])
         return Scaled(number.rounded(re), number.rounded(im), int(level.exponents[k, record]))
 
-    def _value(self, place: int) -> Scaled:
-        """Return the reference's value: plain, or with an exponent where it is small."""
-        number = self._format
-        re, im = float(self._orbit.re[place]), float(self._orbit.im[place])
+    def _value(self, phase: int, place: int) -> Scaled:
+        """Return the value of a phase's reference: plain, or with an exponent where it is small."""
+        number, orbit = self._format, self._references[phase][0]
+        re, im = float(orbit.re[place]), float(orbit.im[place])
         rounded, exponent = number.rounded, 0
         if max(abs(re), abs(im)) >= 2.0**number.small:
             return Scaled(rounded(re), rounded(im), 0)
         if re == im == 0:
-            if place not in self._orbit.tiny:
+            if place not in orbit.tiny:
                 return ZERO
-            re, im, exponent = self._orbit.tiny[place]
+            re, im, exponent = orbit.tiny[place]
         shift = math.frexp(max(abs(re), abs(im)))[1]
         re, im = (number.cut_off(math.ldexp(part, -shift)) for part in (re, im))
         return Scaled(rounded(re), rounded(im), exponent + shift)
 
-    def _next(self, x: float, y: float, c: Parts) -> Parts:
-        """Return z² + c."""
-        add, fma = self._format.add, self._format.fma
-        return fma(x, x, fma(-y, y, c[0])), fma(add(x, x), y, c[1])
+    def _next(self, x: float, y: float, c: Parts, n: int) -> Parts:
+        """Return what follows z, the n-th of its orbit."""
+        value = self._arithmetic.value
+        re, im = self._formula.step(self._arithmetic, (value(x), value(y)), (value(c[0]), value(c[1])), n)
+        return float(re), float(im)

@@ -5,6 +5,7 @@ cl/method_perturbation.cl says what they are. Here each operation is made on who
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 Parts: TypeAlias = tuple[float, float]
@@ -28,6 +29,12 @@ class Scaled:
 
 
 ZERO = Scaled(0.0, 0.0, _NOTHING)
+ScaledBeside: TypeAlias = tuple[Scaled, Scaled]  # a value of the reference, and a difference from it
+
+
+def _within(value: Scaled) -> Scaled:
+    """Return a product, with no exponent below that of 0."""
+    return Scaled(value.re, value.im, max(value.exponent, _NOTHING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,55 @@ class FloatFormat:
     def times(self, a: Scaled, b: Scaled) -> Scaled:
         """Return a·b."""
         return Scaled(*self.product(a, b), a.exponent + b.exponent)
+
+    def squared(self, z: ScaledBeside) -> ScaledBeside:
+        """Return Z² and z·(2Z + z)."""
+        value, by = z
+        both = self.sum(Scaled(value.re, value.im, value.exponent + 1), by)
+        return self._cut_product(value, value), self._cut_product(by, self._cut(both))
+
+    def multiplied(self, z: ScaledBeside, stored: ScaledBeside) -> ScaledBeside:
+        """Return Z·S and z·(S + s) + Z·s."""
+        whole = self._cut(self.sum(*stored))
+        by = self.sum(_within(self.times(z[1], whole)), _within(self.times(z[0], stored[1])))
+        return self._cut_product(z[0], stored[0]), self._cut(by)
+
+    def folded(self, z: ScaledBeside, part: int) -> ScaledBeside:
+        """Return Z with the absolute value of a part, and |X + x| − |X| at the exponent of x."""
+        (value, by), index = z, part
+        parts, changes = [value.re, value.im], [by.re, by.im]
+        power = self.power(min(value.exponent - by.exponent, self.largest))
+        here, x = self.multiply(parts[index], power), changes[index]
+        total = self.add(here, x)
+        crossed = total > 0 if here < 0 else not total >= 0
+        change = self.add(here, total) if crossed else x
+        changes[index] = -change if (here < 0) != crossed else change
+        parts[index] = abs(parts[index])
+        return Scaled(parts[0], parts[1], value.exponent), self._cut(Scaled(changes[0], changes[1], by.exponent))
+
+    def negated(self, z: ScaledBeside, part: int) -> ScaledBeside:
+        """Return both with the other sign of a part."""
+        first, second = (Scaled(-w.re, w.im, w.exponent) if part == 0 else Scaled(w.re, -w.im, w.exponent) for w in z)
+        return first, second
+
+    def turned(self, z: ScaledBeside, cosine: Fraction, sine: Fraction) -> ScaledBeside:
+        """Return both times cosine + sine·i."""
+        turn = Scaled(self._rounded_ratio(cosine), self._rounded_ratio(sine), 0)
+        first, second = (self._cut(Scaled(*self.product(w, turn), w.exponent)) for w in z)
+        return first, second
+
+    def _rounded_ratio(self, value: Fraction) -> float:
+        """Return the nearest value of the format."""
+        places = 2 * self.precision + max(0, value.denominator.bit_length() - value.numerator.bit_length())
+        units, rest = divmod(abs(value.numerator) << places, value.denominator)
+        rounded = self._rounded(2 * units + (rest > 0), places + 1)  # what is left decides a tie
+        return -rounded if value < 0 else rounded
+
+    def _cut(self, value: Scaled) -> Scaled:
+        return Scaled(self.cut_off(value.re), self.cut_off(value.im), value.exponent)
+
+    def _cut_product(self, a: Scaled, b: Scaled) -> Scaled:
+        return self._cut(_within(self.times(a, b)))
 
     def norm(self, x: float, y: float) -> float:
         """Return x² + y²."""

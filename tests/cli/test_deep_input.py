@@ -13,9 +13,9 @@ DEEP = ("--center", "0", "1", "--zoom", "1e50")
     ("options", "why"),
     [
         (("--julia", "-0.8", "0.156", "--method", "perturbation"), "does not have julia"),
-        (("--formula", "burning-ship", "--method", "perturbation"), "does not have burning-ship"),
-        ((*DEEP, "--formula", "multibrot-3", "--method", "perturbation"), "does not have multibrot-3"),
-        ((*DEEP, "--formula", "burning-ship", "--reference", "0", "1", "1"), "does not have burning-ship"),
+        (("--formula", "store absx mul add", "--method", "perturbation"), "does not have store absx mul add"),
+        ((*DEEP, "--formula", "sqr add absx", "--method", "perturbation"), "does not have sqr add absx"),
+        ((*DEEP, "--formula", "sqr / sqr add", "--reference", "0", "1", "1"), "does not have sqr / sqr add"),
         ((*DEEP, "--algorithm", "border", "--strict", "--method", "perturbation"), "leave --strict out"),
         ((*DEEP, "--number", "fp128", "--method", "perturbation"), "choose another --number"),
         ((*DEEP, "--number", "fixed:8", "--method", "perturbation"), "choose another --number"),

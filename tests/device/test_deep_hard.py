@@ -20,6 +20,7 @@ from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.confirming import confirm
 from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.perturbation.kept import ReferenceKey
 from mandelcl.perturbation.reference_jobs import reference_and_table
 from mandelcl.rendering.render import render
 from tests.device import deep
@@ -107,7 +108,7 @@ def test_early_escaping_reference_serves_later_escaping_pixels(device: Device, n
     field, _ = render(Job(view, iterations, number=number, method="perturbation"), device)
     reference = field.job.reference
     assert reference is not None
-    orbit, _ = reference_and_table(reference, iterations, field.job.radius_squared)
+    orbit, _ = reference_and_table(ReferenceKey(reference, iterations, field.job.radius_squared))
     assert orbit.ended == "escaped"
     assert field.counts.max() > orbit.length
 

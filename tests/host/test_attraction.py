@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mandelcl.core.reference import Reference
+from mandelcl.formulas import MANDELBROT
 from mandelcl.perturbation import replay
 from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.exact import exact_count, fraction_bits
@@ -54,7 +55,8 @@ def test_reference_of_an_inside_view_ends_early(point: deep.Point, digits: int) 
     assert (orbit.ended, orbit.length < 1 << 12) == (INSIDE, True)
     assert orbit.until(10**6) is orbit
     assert orbit.until(1000).ended == AT_LIMIT
-    before = replay.Replay(orbit, build(orbit, reference.radius, 14), reference, 0, "double", 4.0, 10**9)
+    references = [(orbit, build(orbit, reference.radius, 14))]
+    before = replay.Replay(references, MANDELBROT, reference, 0, "double", 4.0, 10**9)
     assert before.count(0.0, 0.0, 1) == 10**9
 
 

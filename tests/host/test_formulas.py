@@ -345,9 +345,32 @@ def test_properties_derived_from_operations(text: str, power: int, grows: bool) 
     assert formula.power == power
     assert formula.traceable == (power > 0)
     assert not formula.julia(0, 0).perturbable
-    assert (formula.perturbable, formula.knows_inside) == ((power == 2,) * 2)
+    assert formula.knows_inside == (power == 2)
     assert formula.stays_outside(Fraction(9), FLOAT_UNIT) == grows
     assert formula.julia(0, 1).stays_outside(Fraction(9), FLOAT_UNIT) == grows
+
+
+@pytest.mark.parametrize(
+    ("text", "perturbable", "folds"),
+    [
+        ("burning-ship", True, True),
+        ("tricorn", True, False),
+        ("perpendicular-buffalo", True, True),
+        ("multibrot-7", True, False),
+        ("sqr add / absx sqr add", True, True),
+        ("absx store sqr mul add", True, True),
+        ("store negx negy mul add", True, False),
+        ("store absx mul add", False, True),
+        ("store sqr negy mul add", False, False),
+        ("store absx store mul add", True, True),
+        ("sqr / sqr add", False, False),
+        ("add sqr add", False, False),
+        ("sqr add absx", False, True),
+    ],
+)
+def test_which_formulas_have_perturbation(text: str, perturbable: bool, folds: bool) -> None:
+    formula = Formula.parse(text)
+    assert (formula.perturbable, formula.folds) == (perturbable, folds)
 
 
 def test_kernel_texts_agree_with_the_host() -> None:

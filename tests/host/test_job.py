@@ -111,7 +111,9 @@ def test_json_keeps_the_reference(job: Job) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"formula": BurningShip()}, "does not have burning-ship"),
+        ({"formula": Formula.parse("store absx mul add")}, "does not have store absx mul add"),
+        ({"formula": BurningShip(), "planes": ("counts", "distance")}, "distances for z² \\+ c alone"),
+        ({"formula": BurningShip(), "reference": Reference(0, 0, 1, 15, 12)}, "version 1 are those of z² \\+ c"),  # type: ignore[arg-type]
         ({"number": "fp128"}, "double or float, not in fp128"),
         ({"rounding": "separate"}, "rounds fused, not separate"),
         ({"strict": True}, "leave --strict out"),
@@ -140,7 +142,7 @@ def test_direct_jobs_have_no_reference() -> None:
 @pytest.mark.parametrize(
     "changes",
     [{"radius": "0"}, {"radius": "-1/3"}, {"re": 1}, {"step_bits": -1}, {"tail_bits": 41}, {"step_bits": "14"},
-     {"version": 2}, {"version": True}, {"more": 1}],
+     {"version": 3}, {"version": True}, {"more": 1}],
     ids=str,
 )  # fmt: skip
 def test_invalid_reference(changes: dict[str, Any]) -> None:

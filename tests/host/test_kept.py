@@ -10,6 +10,7 @@ import pytest
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation import kept
 from mandelcl.perturbation.integers import FASTEST
+from mandelcl.perturbation.kept import ReferenceKey
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit, reference_orbit
 
 FOUR = Fraction(4)
@@ -60,8 +61,8 @@ def files(folder: Path) -> list[Path]:
     ],
 )
 def test_stored_orbit_is_found(calls: Calls, reference: Reference, ended: str) -> None:
-    first = kept.kept_orbit(reference, 1000, FOUR)
-    again = kept.kept_orbit(reference, 1000, FOUR)
+    first = kept.kept_orbit(ReferenceKey(reference, 1000, FOUR))
+    again = kept.kept_orbit(ReferenceKey(reference, 1000, FOUR))
     assert calls.number == 1
     assert first.ended == ended
     require_same(again, first)
@@ -70,15 +71,19 @@ def test_stored_orbit_is_found(calls: Calls, reference: Reference, ended: str) -
 
 def test_orbit_of_a_larger_limit_serves_a_smaller_one(calls: Calls) -> None:
     for max_iterations, computed in ((500, 1), (499, 1), (7, 1), (500, 1), (501, 2), (1000, 3), (501, 3), (500, 3)):
-        require_same(kept.kept_orbit(LONG, max_iterations, FOUR), reference_orbit(LONG, max_iterations, FOUR))
+        require_same(
+            kept.kept_orbit(ReferenceKey(LONG, max_iterations, FOUR)), reference_orbit(LONG, max_iterations, FOUR)
+        )
         assert calls.number == computed, max_iterations
 
 
 def test_ended_orbit_serves_any_limit(calls: Calls) -> None:
     disc = Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14)
-    length = kept.kept_orbit(disc, 1000, FOUR).length
+    length = kept.kept_orbit(ReferenceKey(disc, 1000, FOUR)).length
     for max_iterations in (length + 1, length, 10**9, length - 1, 1):
-        require_same(kept.kept_orbit(disc, max_iterations, FOUR), reference_orbit(disc, max_iterations, FOUR))
+        require_same(
+            kept.kept_orbit(ReferenceKey(disc, max_iterations, FOUR)), reference_orbit(disc, max_iterations, FOUR)
+        )
     assert calls.number == 1
 
 
@@ -87,15 +92,15 @@ def test_orbit_name_covers_what_decides_it(calls: Calls, fresh_cache: Path) -> N
     one = Fraction(1, 10**900)
     others = ((re + one, im, radius), (re, im + one, radius), (re, im, radius + one), (im, re, radius))
     for numbers in ((re, im, radius), *others):
-        kept.kept_orbit(Reference(*numbers, step_bits=14, tail_bits=14), 10, FOUR)
-    kept.kept_orbit(LONG, 10, FOUR + one)
+        kept.kept_orbit(ReferenceKey(Reference(*numbers, step_bits=14, tail_bits=14), 10, FOUR))
+    kept.kept_orbit(ReferenceKey(LONG, 10, FOUR + one))
     assert calls.number == len(files(fresh_cache)) == 6
-    kept.kept_orbit(Reference(re, im, radius, step_bits=22, tail_bits=8), 10, FOUR)
+    kept.kept_orbit(ReferenceKey(Reference(re, im, radius, step_bits=22, tail_bits=8), 10, FOUR))
     assert calls.number == 6, "the constants of long steps are no part of it"
 
 
 def test_damaged_orbits_are_recomputed(calls: Calls, fresh_cache: Path) -> None:
-    expected = kept.kept_orbit(NEAR, 20, FOUR)
+    expected = kept.kept_orbit(ReferenceKey(NEAR, 20, FOUR))
     (path,) = files(fresh_cache)
     whole = path.read_bytes()
     damaged = [whole[:size] for size in range(0, len(whole), 7)] + [
@@ -103,15 +108,15 @@ def test_damaged_orbits_are_recomputed(calls: Calls, fresh_cache: Path) -> None:
     ]
     for number, bad in enumerate([*damaged, whole + b"x"], 2):
         path.write_bytes(bad)
-        require_same(kept.kept_orbit(NEAR, 20, FOUR), expected)
+        require_same(kept.kept_orbit(ReferenceKey(NEAR, 20, FOUR)), expected)
         assert calls.number == number
         assert path.read_bytes() == whole, "and is mended"
 
 
 def test_short_orbits_are_not_stored(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = Calls(monkeypatch)
-    kept.kept_orbit(NEAR, 1000, FOUR)
-    kept.kept_orbit(NEAR, 1000, FOUR)
+    kept.kept_orbit(ReferenceKey(NEAR, 1000, FOUR))
+    kept.kept_orbit(ReferenceKey(NEAR, 1000, FOUR))
     assert calls.number == 2
     assert not fresh_cache.exists()
 
@@ -121,12 +126,12 @@ def test_total_size_of_orbits_is_bounded(calls: Calls, fresh_cache: Path, monkey
     monkeypatch.setattr(kept, "_MOST_BYTES", 2 * 16 * 1100)
     first, second, third = (Reference(LONG.re, LONG.im * (1 + n), LONG.radius, 14, 14) for n in range(3))
     for reference in (first, second, first, third, first):
-        kept.kept_orbit(reference, 1000, FOUR)
+        kept.kept_orbit(ReferenceKey(reference, 1000, FOUR))
         time.sleep(0.03)  # file systems count time in ticks
     assert calls.number == 3
     before = files(fresh_cache)
     assert len(before) == 2
-    kept.kept_orbit(second, 3000, FOUR)
+    kept.kept_orbit(ReferenceKey(second, 3000, FOUR))
     assert calls.number == 4
     assert files(fresh_cache) == before
 
@@ -134,5 +139,5 @@ def test_total_size_of_orbits_is_bounded(calls: Calls, fresh_cache: Path, monkey
 def test_disabled_cache_stores_no_orbit(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MANDELCL_CACHE", "off")
     for _ in range(2):
-        kept.kept_orbit(LONG, 100, FOUR)
+        kept.kept_orbit(ReferenceKey(LONG, 100, FOUR))
     assert calls.number == 2

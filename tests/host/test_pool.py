@@ -89,16 +89,18 @@ def test_reference_from_a_process_has_the_same_bits(one: Pool, wanted: Reference
 
 def test_stored_orbit_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "_LEAST_WORK", 0)
-    expected = kept_orbit(DEEP, 1000, FOUR)
+    expected = kept_orbit(ReferenceKey(DEEP, 1000, FOUR))
 
     def never(*_arguments: object) -> Orbit:
         raise AssertionError
 
     monkeypatch.setattr(kept, "reference_orbit", never)
     for max_iterations in (1000, 7):
-        assert list(flat(found_orbit(DEEP, max_iterations, FOUR))) == list(flat(expected.until(max_iterations)))
+        assert list(flat(found_orbit(ReferenceKey(DEEP, max_iterations, FOUR)))) == list(
+            flat(expected.until(max_iterations))
+        )
     with pytest.raises(AssertionError):
-        found_orbit(DEEP, 1001, FOUR)
+        found_orbit(ReferenceKey(DEEP, 1001, FOUR))
 
 
 def test_orbits_are_stored_for_other_processes(fresh_cache: Path) -> None:
@@ -175,8 +177,10 @@ def test_begun_reference_is_computed_by_the_pool(helpers: list[Helper], monkeypa
         monkeypatch.setattr(reference_jobs, "_computed", None)  # not here
         with reference_jobs.helped(processes):
             for reference in references:
-                reference_jobs.begin(reference, 500, FOUR)
-            results = [reference_jobs.reference_and_table(reference, 500, FOUR) for reference in references]
+                reference_jobs.begin(ReferenceKey(reference, 500, FOUR))
+            results = [
+                reference_jobs.reference_and_table(ReferenceKey(reference, 500, FOUR)) for reference in references
+            ]
             assert len(reference_jobs._begun) <= 2 + 3 + 1
         assert len(reference_jobs._begun) == 2
     assert [list(flat(result)) for result in results] == [
@@ -193,7 +197,7 @@ def test_kept_references_are_bounded_by_memory(monkeypatch: pytest.MonkeyPatch) 
             monkeypatch.setattr(pool, "available_bytes", lambda room=room: room)
             processes.prefetch_count(100, 1000)
             for max_iterations in range(10, 18):
-                reference_jobs.reference_and_table(DEEP, max_iterations, FOUR)
+                reference_jobs.reference_and_table(ReferenceKey(DEEP, max_iterations, FOUR))
             assert len(reference_jobs._begun) == kept_most
 
 
@@ -211,7 +215,7 @@ def test_reference_of_a_dead_process_is_computed_locally(
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         processes.prefetch_count(9, 1000)
         for max_iterations in (100, 200, 300):
-            orbit, table = reference_jobs.reference_and_table(DEEP, max_iterations, FOUR)
+            orbit, table = reference_jobs.reference_and_table(ReferenceKey(DEEP, max_iterations, FOUR))
             assert list(flat((orbit, table))) == here(ReferenceKey(DEEP, max_iterations, FOUR, None))
     assert len(helpers) == 2, "none is started in place of one that died"
 
@@ -221,7 +225,7 @@ def test_abandoned_reference_is_cancelled(helpers: list[Helper]) -> None:
         processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
         processes.prefetch_count(9, 1000)
         with reference_jobs.helped(processes):
-            reference_jobs.begin(CUSP, 1 << 32, FOUR)
+            reference_jobs.begin(ReferenceKey(CUSP, 1 << 32, FOUR))
         (begun,) = reference_jobs._begun.values()
         begun.thread.join(PATIENCE_S)
         assert not begun.thread.is_alive()

@@ -16,6 +16,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.reference import Reference
 from mandelcl.engine.computing.settings import Progress
 from mandelcl.perturbation import reference_jobs
+from mandelcl.perturbation.kept import ReferenceKey
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.rendering import waiting
 
@@ -38,22 +39,22 @@ class Counting:
         self.error: Exception | None = None
         monkeypatch.setattr(reference_jobs, "kept_orbit", self.orbit)
 
-    def orbit(self, *arguments: Any) -> Orbit:
+    def orbit(self, key: ReferenceKey, *arguments: Any) -> Orbit:
         assert self.may.wait(600)
         self.times += 1
         if self.error is not None:
             raise self.error
-        return reference_orbit(*arguments)
+        return reference_orbit(key.reference, key.iterations, key.radius_squared, *arguments)
 
 
 def test_running_reference_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.may.clear()
-    reference_jobs.begin(CENTRE, 1000, FOUR)
-    reference_jobs.begin(CENTRE, 1000, FOUR)
+    reference_jobs.begin(ReferenceKey(CENTRE, 1000, FOUR))
+    reference_jobs.begin(ReferenceKey(CENTRE, 1000, FOUR))
     counting.may.set()
-    orbit, table = reference_jobs.reference_and_table(CENTRE, 1000, FOUR)
-    assert reference_jobs.reference_and_table(CENTRE, 1000, FOUR) == (orbit, table)
+    orbit, table = reference_jobs.reference_and_table(ReferenceKey(CENTRE, 1000, FOUR))
+    assert reference_jobs.reference_and_table(ReferenceKey(CENTRE, 1000, FOUR)) == (orbit, table)
     assert counting.times == 1
     alone = reference_orbit(CENTRE, 1000, FOUR)
     assert (orbit.length, orbit.ended) == (alone.length, alone.ended)
@@ -61,20 +62,20 @@ def test_running_reference_is_not_started_again(monkeypatch: pytest.MonkeyPatch)
 
 def test_jobs_with_other_tables_share_the_orbit(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
-    orbit, _ = reference_jobs.reference_and_table(CENTRE, 1000, FOUR)
+    orbit, _ = reference_jobs.reference_and_table(ReferenceKey(CENTRE, 1000, FOUR))
     finer = Reference(CENTRE.re, CENTRE.im, CENTRE.radius, 22, 8)
-    assert reference_jobs.reference_and_table(finer, 1000, FOUR)[0] is orbit
+    assert reference_jobs.reference_and_table(ReferenceKey(finer, 1000, FOUR))[0] is orbit
     assert counting.times == 1
-    reference_jobs.reference_and_table(finer, 999, FOUR)
+    reference_jobs.reference_and_table(ReferenceKey(finer, 999, FOUR))
     assert counting.times == 1, "an orbit that has ended serves any limit beyond its end"
-    reference_jobs.reference_and_table(finer, orbit.length - 2, FOUR)
+    reference_jobs.reference_and_table(ReferenceKey(finer, orbit.length - 2, FOUR))
     assert counting.times == 2, "and no lower one"
 
 
 def test_few_references_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     for number in (0, 1, 2, 0):
-        reference_jobs.reference_and_table(replace(CENTRE, im=CENTRE.im + number), 100, FOUR)
+        reference_jobs.reference_and_table(ReferenceKey(replace(CENTRE, im=CENTRE.im + number), 100, FOUR))
     assert counting.times == 4
 
 
@@ -83,9 +84,9 @@ def test_reference_errors_reach_waiters_and_are_retried(monkeypatch: pytest.Monk
     counting.error = MemoryError("no room")
     for _ in range(2):
         with pytest.raises(MemoryError, match="no room"):
-            reference_jobs.reference_and_table(CENTRE, 1000, FOUR)
+            reference_jobs.reference_and_table(ReferenceKey(CENTRE, 1000, FOUR))
     counting.error = None
-    reference_jobs.reference_and_table(CENTRE, 1000, FOUR)
+    reference_jobs.reference_and_table(ReferenceKey(CENTRE, 1000, FOUR))
     assert counting.times == 3
 
 
@@ -109,7 +110,7 @@ LONG = 1 << 32
 def test_waiters_get_progress_and_can_cancel() -> None:
     reported = Reported(1000)
     with pytest.raises(CancelledError):
-        reference_jobs.await_begun(CUSP, LONG, FOUR, reported, reported)
+        reference_jobs.await_begun(ReferenceKey(CUSP, LONG, FOUR), reported, reported)
     assert reported.iterations >= 1000
     (begun,) = reference_jobs._begun.values()
     begun.thread.join(600)
@@ -122,17 +123,17 @@ def test_reference_cancelled_by_one_is_computed_for_another(monkeypatch: pytest.
     stopped = threading.Event()
     stopped.set()
     with pytest.raises(CancelledError):
-        reference_jobs.await_begun(CENTRE, 1000, FOUR, Reported(1), stopped)
+        reference_jobs.await_begun(ReferenceKey(CENTRE, 1000, FOUR), Reported(1), stopped)
     counting.may.set()
-    reference_jobs.await_begun(CENTRE, 1000, FOUR, Reported(1))
-    assert reference_jobs.reference_and_table(CENTRE, 1000, FOUR)[0].length > 1
+    reference_jobs.await_begun(ReferenceKey(CENTRE, 1000, FOUR), Reported(1))
+    assert reference_jobs.reference_and_table(ReferenceKey(CENTRE, 1000, FOUR))[0].length > 1
 
 
 def test_waiter_gets_the_error_once(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     counting.error = MemoryError("no room")
     with pytest.raises(MemoryError, match="no room"):
-        reference_jobs.await_begun(CENTRE, 1000, FOUR, Reported(1))
+        reference_jobs.await_begun(ReferenceKey(CENTRE, 1000, FOUR), Reported(1))
     assert counting.times == 1
 
 

@@ -25,6 +25,7 @@ def _meets_denormals(job: Job, number: NumberFormat) -> bool:
 class Method:
     """A way to compute an orbit.
 
+    `number_parts` are numbers of its own, between the job's number and the formula.
     `kernel` is its part, `derivative_kernel` that with derivatives, and `loop(job)` are the parts that advance a
     job's orbits, after those that all loops share. `count(job, column,
     row, most)` returns the count of a pixel of a resolved job, computed on the host; None if that takes more than
@@ -66,6 +67,7 @@ class Method:
     cost: Callable[[Job], int] = lambda job: job.iterations
     host_work: Callable[[Job], int] = lambda _job: 0
     period: Callable[[Job], int] = lambda _job: 0
+    number_parts: tuple[str, ...] = ()
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
@@ -97,6 +99,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             cost=perturbation.cost,
             host_work=perturbation.host_work,
             period=perturbation.period,
+            number_parts=(perturbation.SCALED,),
         ),
         "bounded": Method(
             bounded.KERNEL,

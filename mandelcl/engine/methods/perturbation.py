@@ -1,6 +1,6 @@
 """The method `perturbation`: an orbit is computed as its difference from a reference orbit."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -18,11 +18,12 @@ from mandelcl.numbers.ieee import IEEE_FORMATS
 from mandelcl.numbers.ieee_arithmetic import Scalars
 
 if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
+    from mandelcl.perturbation.kept import ReferenceKey
     from mandelcl.perturbation.orbit import Orbit
     from mandelcl.perturbation.replay import Replay
     from mandelcl.perturbation.table import Table
 
-KERNEL = "method_perturbation.cl"
+KERNEL, SCALED = "method_perturbation.cl", "scaled.cl"
 NO_TRAIL = "turn_marks_none.cl", "turn_trail_none.cl"
 _UNSURE_SHARE = 100  # of what |z|² may be off by: of orbits that spread over more, few are in doubt
 _NOWHERE = 0xFFFFFFFF  # a saved place that there is not
@@ -34,7 +35,7 @@ def loop(job: Job) -> tuple[str, ...]:
     """Return the parts that advance a job's orbits: with bounds on their errors, and with derivatives, as it asks."""
     errors = ("turn_errors.cl", "step_errors.cl") if CERTIFIED.name in job.planes else ("step_errors_none.cl",)
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
-    plain = "step_plain_none.cl" if CERTIFIED.name in job.planes else "step_plain.cl"
+    plain = "step_plain.cl" if job.formula.knows_inside and CERTIFIED.name not in job.planes else "step_plain_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
     return "turn_records.cl", *errors, derivative, marks, "turn_steps.cl", trail, plain, "advance_turns.cl"
 
@@ -55,8 +56,10 @@ def begin(job: Job) -> None:
     """Begin to compute what `words` of a resolved job returns."""
     from mandelcl.perturbation import reference_jobs
 
-    then = _packing(job), partial(_packed, job)
-    reference_jobs.begin(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job), then)
+    first, *others = _keys(job)
+    reference_jobs.begin(first, None if others else (_packing(job), partial(_packed, job)))
+    for key in others:
+        reference_jobs.begin(key)
 
 
 def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
@@ -66,16 +69,16 @@ def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
     """
     from mandelcl.perturbation.reference_jobs import await_begun
 
-    await_begun(reference_of(job), job.iterations, job.radius_squared, progress, cancel, _unit_bits(job))
+    for key in _keys(job):
+        await_begun(key, progress, cancel)
 
 
 def words(job: Job) -> Words:
     """Return what the kernels of a resolved job read of its reference."""
     from mandelcl.perturbation.reference_jobs import pop_packed, reference_and_table
 
-    wanted = reference_of(job), job.iterations, job.radius_squared, _unit_bits(job)
-    words: Words | None = pop_packed(*wanted, _packing(job))
-    return _packed(job, *reference_and_table(*wanted)) if words is None else words
+    words: Words | None = pop_packed(_key(job), _packing(job))
+    return _packed_all(job, [reference_and_table(key) for key in _keys(job)]) if words is None else words
 
 
 def _packing(job: Job) -> Hashable:
@@ -84,9 +87,14 @@ def _packing(job: Job) -> Hashable:
 
 
 def _packed(job: Job, orbit: "Orbit", table: "Table") -> Words:
-    from mandelcl.perturbation.packing import Packing, packed
+    return _packed_all(job, [(orbit, table)])
 
-    return packed(orbit, table, Packing(reference_of(job), scale(job), job.number, point_error(job, orbit.length)))
+
+def _packed_all(job: Job, references: "Sequence[tuple[Orbit, Table]]") -> Words:
+    from mandelcl.perturbation.packing import Packing, packed_phases
+
+    error = point_error(job, max(orbit.length for orbit, _ in references))
+    return packed_phases(references, Packing(reference_of(job), scale(job), job.number, error, job.formula.folds))
 
 
 def all_inside(job: Job) -> bool:
@@ -94,9 +102,7 @@ def all_inside(job: Job) -> bool:
     from mandelcl.perturbation.orbit import INSIDE
     from mandelcl.perturbation.reference_jobs import reference_and_table
 
-    return (
-        reference_and_table(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))[0].ended == INSIDE
-    )
+    return reference_and_table(_key(job))[0].ended == INSIDE
 
 
 def doubts(job: Job) -> tuple[str, ...]:
@@ -107,10 +113,10 @@ def doubts(job: Job) -> tuple[str, ...]:
     """
     from mandelcl.perturbation.reference_jobs import reference_and_table
 
-    if CERTIFIED.name in job.planes:
+    if CERTIFIED.name in job.planes or not job.formula.knows_inside:
         return ()
     reference, square = reference_of(job), float(job.radius_squared)
-    orbit, _ = reference_and_table(reference, job.iterations, job.radius_squared, _unit_bits(job))
+    orbit, _ = reference_and_table(_key(job))
     unsure = square / (1 << (IEEE_FORMATS[job.number].precision - 2))
     close = max(8 * square / (1 << reference.step_bits), _UNSURE_SHARE * unsure)
     if not orbit.passes(square, unsure, reference.radius, close):
@@ -137,6 +143,18 @@ def point_error(job: Job, length: int) -> Fraction:
     return 4 * largest / (1 << IEEE_FORMATS[job.number].precision) + of_reference
 
 
+def _key(job: Job, phase: int = 0) -> "ReferenceKey":
+    """Return what names the reference of a phase of a resolved job, and its table."""
+    from mandelcl.perturbation.kept import ReferenceKey
+
+    return ReferenceKey(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job), job.formula, phase)
+
+
+def _keys(job: Job) -> "list[ReferenceKey]":
+    """Return the keys of all phases of a resolved job's formula."""
+    return [_key(job, phase) for phase in range(len(job.formula.lines))]
+
+
 def _unit_bits(job: Job) -> int | None:
     """Return the number's bits where errors are to be bounded."""
     return IEEE_FORMATS[job.number].precision if CERTIFIED.name in job.planes else None
@@ -144,7 +162,7 @@ def _unit_bits(job: Job) -> int | None:
 
 def cost(job: Job) -> int:
     """Return how many iterations a pixel may be taken to need, in time."""
-    return min(job.iterations, 4096)
+    return min(job.iterations, 4096) if job.formula.knows_inside else job.iterations
 
 
 def host_work(job: Job) -> int:
@@ -153,7 +171,7 @@ def host_work(job: Job) -> int:
     from mandelcl.perturbation.reference_jobs import known_end
 
     reference = reference_of(job)
-    if known_end(reference, job.iterations, job.radius_squared, _unit_bits(job)):
+    if known_end(_key(job)):
         return 0
     return job.iterations * reference_bits(reference.radius)
 
@@ -163,7 +181,7 @@ def period(job: Job) -> int:
     from mandelcl.perturbation.orbit import PERIOD
     from mandelcl.perturbation.reference_jobs import reference_and_table
 
-    orbit, _ = reference_and_table(reference_of(job), job.iterations, job.radius_squared, _unit_bits(job))
+    orbit, _ = reference_and_table(_key(job))
     return orbit.length if orbit.ended == PERIOD else 0
 
 
@@ -203,9 +221,9 @@ def replay(job: Job) -> "Replay":
     from mandelcl.perturbation.replay import Replay
 
     reference = reference_of(job)
-    orbit, table = reference_and_table(reference, job.iterations, job.radius_squared, _unit_bits(job))
+    references = [reference_and_table(key) for key in _keys(job)]
     radius_squared = float(_arithmetic(job).encode(job.radius_squared))
-    return Replay(orbit, table, reference, scale(job), job.number, radius_squared, job.iterations)
+    return Replay(references, job.formula, reference, scale(job), job.number, radius_squared, job.iterations)
 
 
 def point(job: Job, column: int, row: int) -> tuple[float, float]:

@@ -9,13 +9,26 @@ from types import MappingProxyType
 
 from mandelcl.formulas.operations.add import Add
 from mandelcl.formulas.operations.mul import Mul
-from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
+from mandelcl.formulas.operations.operation import Flags, Growth, IntegerErrors, Operation, OrbitPoint
 from mandelcl.formulas.operations.rot import Rot
 from mandelcl.formulas.operations.sqr import Sqr
 from mandelcl.formulas.operations.store import Store
 from mandelcl.formulas.operations.turning import AbsX, AbsY, NegX, NegY, Turning
 
-__all__ = ["OPERATIONS", "Add", "Growth", "Mul", "Operation", "OrbitPoint", "Rot", "Sqr", "Store", "Turning"]
+__all__ = [
+    "OPERATIONS",
+    "Add",
+    "Flags",
+    "Growth",
+    "IntegerErrors",
+    "Mul",
+    "Operation",
+    "OrbitPoint",
+    "Rot",
+    "Sqr",
+    "Store",
+    "Turning",
+]
 
 OPERATIONS: Mapping[str, type[Operation]] = MappingProxyType(
     {operation.name: operation for operation in (Sqr, Mul, Store, AbsX, AbsY, NegX, NegY, Rot, Add)}

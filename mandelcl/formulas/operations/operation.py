@@ -1,12 +1,17 @@
 """What an operation of a formula is: on the host, and what the text of a kernel must know of it."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.delta import Beside, DeltaRules
 from mandelcl.formulas.differential import Change, Differential, Parts
+
+Flags: TypeAlias = tuple[bool, bool]  # of re and im
+_MODULUS_BITS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +21,15 @@ class OrbitPoint:
     z: Complex
     stored: Complex
     c: Complex
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerErrors:
+    """Bounds of the errors of numbers in units of 2^−bits: of z, of the z that was stored last, and of c."""
+
+    z: int
+    stored: int
+    c: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,14 @@ class Growth:
     degree: int
     products: int
     most: Fraction
+
+
+def modulus_above(z: Parts) -> tuple[int, int]:
+    """Return (m, s) with |z| at most m·2^s, and hardly less: m has some 40 bits."""
+    x, y = z
+    shift = max(0, max(x.bit_length(), y.bit_length()) - _MODULUS_BITS)
+    a, b = (int(abs(part) >> shift) + 1 for part in z)
+    return math.isqrt(a * a + b * b) + 1, shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +69,8 @@ class Operation(ABC):
     fuses: ClassVar[bool] = False
     # Whether it leaves |z| as it is.
     isometric: ClassVar[bool] = False
+    # Whether it does something else on the other side of an axis: mirrors z there.
+    folds: ClassVar[bool] = False
     # What these take, and the derivative: z, stored, c and turn, and how the first three change.
     operands: ClassVar[tuple[str, ...]] = ("z",)
     derivative_operands: ClassVar[tuple[str, ...]] = ("derivative",)
@@ -80,11 +104,26 @@ class Operation(ABC):
         """Return what it makes of z in units of 2^−bits: exact, but products are rounded down."""
 
     @abstractmethod
+    def integer_error(self, z: Parts, stored: Parts, bits: int, error: IntegerErrors) -> int:
+        """Return a bound of the error of what `integers` makes of z, in units of 2^−bits; 0 only where it is exact.
+
+        It is one of the modulus, from those of z, of the stored z and of c.
+        """
+
+    def zeros(self, z: Flags, stored: Flags, c: Flags) -> Flags:  # noqa: ARG002
+        """Return which parts of what it makes of z are known to be exactly 0, from those of z, the stored z and c."""
+        return z
+
+    @abstractmethod
     def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:
         """Return the change of what it makes of z, from the changes of z and of the stored z.
 
         It is the total differential in Wirtinger's form.
         """
+
+    @abstractmethod
+    def delta(self, rules: DeltaRules[Beside], z: Beside, stored: Beside) -> Beside:
+        """Return what it makes of a value of a reference and of a difference from it; not what `add` adds to both."""
 
     def __str__(self) -> str:
         return self.name

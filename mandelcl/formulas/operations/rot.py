@@ -8,8 +8,9 @@ from typing import ClassVar
 from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import about
+from mandelcl.formulas.delta import Beside, DeltaRules
 from mandelcl.formulas.differential import Change, Differential, Parts
-from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
+from mandelcl.formulas.operations.operation import Flags, Growth, IntegerErrors, Operation, OrbitPoint
 
 _OFF = Fraction(1, 1 << 64)
 
@@ -55,6 +56,26 @@ class Rot(Operation):
         """Return z, turned by the cosine and sine rounded to nearest."""
         (x, y), (u, v) = z, _whole(self.cosine, self.sine, bits)
         return x * u - y * v >> bits, x * v + y * u >> bits
+
+    def integer_error(self, z: Parts, stored: Parts, bits: int, error: IntegerErrors) -> int:  # noqa: ARG002
+        """Return z's, and what rounding does: to the cosine and sine by half a unit each, and to the product."""
+        (x, y), (u, v) = z, _whole(self.cosine, self.sine, bits)
+        quarter = self.cosine.denominator == self.sine.denominator == 1
+        if quarter:
+            return error.z
+        exact = not error.z and u == self.cosine * (1 << bits) and v == self.sine * (1 << bits)
+        if exact and not ((x * u - y * v) | (x * v + y * u)) & (1 << bits) - 1:
+            return 0
+        return error.z + (error.z >> 60) + (abs(x) + abs(y) + error.z >> bits) + 4
+
+    def zeros(self, z: Flags, stored: Flags, c: Flags) -> Flags:  # noqa: ARG002
+        """Return the parts of the product that are 0."""
+        (x, y), (u, v) = z, (self.cosine == 0, self.sine == 0)
+        return (x or u) and (y or v), (x or v) and (y or u)
+
+    def delta(self, rules: DeltaRules[Beside], z: Beside, stored: Beside) -> Beside:  # noqa: ARG002
+        """Return both, turned."""
+        return rules.turned(z, self.cosine, self.sine)
 
     def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
         """Return dz, turned."""

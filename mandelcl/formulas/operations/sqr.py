@@ -5,8 +5,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.delta import Beside, DeltaRules
 from mandelcl.formulas.differential import Change, Differential, Parts
-from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
+from mandelcl.formulas.operations.operation import Flags, Growth, IntegerErrors, Operation, OrbitPoint, modulus_above
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,22 @@ class Sqr(Operation):
         """Return z²."""
         x, y = z
         return (x + y) * (x - y) >> bits, x * y >> bits - 1
+
+    def integer_error(self, z: Parts, stored: Parts, bits: int, error: IntegerErrors) -> int:  # noqa: ARG002
+        """Return 2|z|·z's and its square, and what rounding does."""
+        (x, y), e = z, error.z
+        if not e:
+            return 3 if ((x + y) * (x - y) | 2 * x * y) & (1 << bits) - 1 else 0
+        size, shift = modulus_above(z)
+        return (((2 * size << shift) + e) * e >> bits) + 3
+
+    def zeros(self, z: Flags, stored: Flags, c: Flags) -> Flags:  # noqa: ARG002
+        """Return the parts of the square that are 0."""
+        return z[0] and z[1], z[0] or z[1]
+
+    def delta(self, rules: DeltaRules[Beside], z: Beside, stored: Beside) -> Beside:  # noqa: ARG002
+        """Return Z² and z·(2Z + z)."""
+        return rules.squared(z)
 
     def differential(self, rules: Differential, z: Parts, stored: Parts, change: Change, kept: Change) -> Change:  # noqa: ARG002
         """Return 2z·dz."""

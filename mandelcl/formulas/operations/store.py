@@ -5,8 +5,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.delta import Beside, DeltaRules
 from mandelcl.formulas.differential import Change, Differential, Parts
-from mandelcl.formulas.operations.operation import Growth, Operation, OrbitPoint
+from mandelcl.formulas.operations.operation import Growth, IntegerErrors, Operation, OrbitPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,14 @@ class Store(Operation):
         return z
 
     def integers(self, z: Parts, stored: Parts, c: Parts, bits: int) -> Parts:  # noqa: ARG002
+        """Return z."""
+        return z
+
+    def integer_error(self, z: Parts, stored: Parts, bits: int, error: IntegerErrors) -> int:  # noqa: ARG002
+        """Return z's."""
+        return error.z
+
+    def delta(self, rules: DeltaRules[Beside], z: Beside, stored: Beside) -> Beside:  # noqa: ARG002
         """Return z."""
         return z
 

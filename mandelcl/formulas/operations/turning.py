@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.formulas.delta import Beside, DeltaRules
 from mandelcl.formulas.differential import Change, Differential, Parts
-from mandelcl.formulas.operations.operation import Operation, OrbitPoint
+from mandelcl.formulas.operations.operation import IntegerErrors, Operation, OrbitPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,14 @@ class Turning(Operation):
     analytic: ClassVar[bool] = False
     isometric: ClassVar[bool] = True
     part: ClassVar[int]
+
+    def integer_error(self, z: Parts, stored: Parts, bits: int, error: IntegerErrors) -> int:  # noqa: ARG002
+        """Return z's: a fold moves no two points apart."""
+        return error.z
+
+    def delta(self, rules: DeltaRules[Beside], z: Beside, stored: Beside) -> Beside:  # noqa: ARG002
+        """Return both, folded or mirrored."""
+        return rules.folded(z, self.part) if self.folds else rules.negated(z, self.part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,7 @@ class AbsY(Turning):
     """z with the absolute value of its imaginary part, without a derivative on an axis: there 0 counts as positive."""
 
     name: ClassVar[str] = "absy"
+    folds: ClassVar[bool] = True
     part: ClassVar[int] = 1
     derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative")
 
@@ -86,6 +96,7 @@ class AbsX(Turning):
     """z with the absolute value of its real part, without a derivative on an axis: there 0 counts as positive."""
 
     name: ClassVar[str] = "absx"
+    folds: ClassVar[bool] = True
     part: ClassVar[int] = 0
     derivative_operands: ClassVar[tuple[str, ...]] = ("z", "derivative")
 

@@ -37,21 +37,21 @@ class DerivativeReplay(Replay):
     def _through_run(self, state: State, steps: int, whole: Parts, d: Scaled) -> Scaled:
         number = self._format
         add = number.add
-        (x, y), (u, v) = number.plain(self._value(state.place)), number.plain(state.z)
+        (x, y), (u, v) = number.plain(self._value(0, state.place)), number.plain(state.z)
         x, y = add(x, u), add(y, v)
         for _ in range(steps):
             d = self._moved(self._of_t(d, Scaled(add(x, x), add(y, y), 0)))
-            x, y = self._next(x, y, whole)
+            x, y = self._next(x, y, whole, 0)
         return d
 
     def _through_step(self, state: State, n: int, c: Scaled, d: Scaled) -> Scaled:
         number = self._format
-        z, here = state.z, self._value(state.place)
+        z, here = state.z, self._value(0, state.place)
         both = number.sum(Scaled(here.re, here.im, here.exponent + 1), z)
         of_t = self._of_t(d, number.sum(both, z))
         x, y = number.product(z, Scaled(number.cut_off(both.re), number.cut_off(both.im), both.exponent))
         t = Scaled(number.cut_off(x), number.cut_off(y), z.exponent + both.exponent)
-        level, record = self._longest(state.place, key_of(t), self._iterations - n)
+        level, record = self._longest(state, key_of(t), self._iterations - n)
         if level is None:
             return self._moved(of_t)
         by_t, by_c, *quadratic = (self._coefficient(level, record, k) for k in range(5))

@@ -1,0 +1,53 @@
+"""The text of a formula for the method `perturbation`: what a step makes of a difference from a reference."""
+
+from collections.abc import Callable
+
+from mandelcl.formulas.formula import Formula
+from mandelcl.formulas.line import Line
+from mandelcl.formulas.operations import Add, Store
+
+_DELTA = """/* What the line of a phase makes of a value of the reference and of a difference from it, but for c. */
+static scaled formula_delta(uint phase, scaled from, scaled by) {{
+{body}}}
+"""
+_LANES_STEP = """/* The next z in lanes of which each has a phase of its own. */
+static number_complex formula_lanes_step(number_complex z, number_complex c, uint_lanes phase) {{
+{body}}}
+"""
+
+
+def text(formula: Formula, turn: Callable[[int, int], str]) -> str:
+    """Return the functions; `turn(line, place)` names that of an operation's constant."""
+    lines = [_line(k, line, turn) for k, line in enumerate(formula.lines)]
+    return "\n".join([*lines, _DELTA.format(body=_by_phase(formula)), _LANES_STEP.format(body=_by_lane(formula))])
+
+
+def _line(k: int, line: Line, turn: Callable[[int, int], str]) -> str:
+    rows, made, stored = ["  const scaled_beside z0 = {from, by};"], 0, 0
+    for place, operation in enumerate(line):
+        if isinstance(operation, Store):
+            stored = made
+        if isinstance(operation, Store | Add):
+            continue
+        names = {"z": f"z{made}", "stored": f"z{stored}", "turn": f"{turn(k, place)}()"}
+        given = ", ".join(names[name] for name in operation.operands)
+        made += 1
+        rows.append(f"  const scaled_beside z{made} = operation_{operation.name}_delta({given});")
+    head = f"static scaled formula_delta_{k}(scaled from, scaled by) {{"
+    return "\n".join([head, *rows, f"  return z{made}.by;", "}", ""])
+
+
+def _by_phase(formula: Formula) -> str:
+    *before, last = range(len(formula.lines))
+    rows = [f"  if (phase == {k}) return formula_delta_{k}(from, by);\n" for k in before]
+    return "".join([*rows, f"  return formula_delta_{last}(from, by);\n"])
+
+
+def _by_lane(formula: Formula) -> str:
+    if len(formula.lines) == 1:
+        return "  return formula_line_0(z, c);\n"
+    rows = [
+        f"  next = number_keep(next, formula_line_{k}(z, c), lanes_mask(phase == (uint_lanes)({k})));\n"
+        for k in range(1, len(formula.lines))
+    ]
+    return "".join(["  number_complex next = formula_line_0(z, c);\n", *rows, "  return next;\n"])

@@ -1,0 +1,121 @@
+"""Perturbation of other formulas than z² + c: the bits of the replay on every device, and the counts of exact ones."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.core.reference import EXACT_VERSION, Reference
+from mandelcl.engine.methods import perturbation
+from mandelcl.engine.variant import Variant
+from mandelcl.formulas import Formula
+from mandelcl.opencl.device import Device
+from tests.device import deep
+from tests.device.targets import SetPace, planes
+
+# Formula, re and im beside its boundary, and a depth at which the counts of pixels differ. On the real axis most of
+# these formulas are x² + c or x⁴ + c, whose sets have a tip there; R is large, so that no orbit dwells at |z| = R.
+PLACES = [
+    ("burning-ship", "0.42970760736756018415695727593305889369831131448006096", "0.210", 50),
+    ("tricorn", "-2", "0", 25),
+    ("celtic", "0.2568241004924462875837889946280477085822969", "0.001", 40),
+    ("buffalo", "-2", "0", 20),
+    ("perpendicular", "-2", "0", 30),
+    ("multibrot-4", "-1.2599210498948731647672106072782283505703", "0", 35),
+    ("negy sqr add / absx absy sqr add / sqr add", "-2", "0", 20),
+    ("sqr add / absx sqr add", "-2", "0", 40),
+]
+MOST = 260
+
+
+def exact_counts(job: Job, bits: int) -> Words:
+    """Return the counts of all pixels in whole numbers of so many bits after the point."""
+    counts = [
+        _count(job, *job.view.point(column, row), bits)
+        for row in range(job.view.height)
+        for column in range(job.view.width)
+    ]
+    return np.array(counts, np.uint32).reshape(job.view.height, job.view.width)
+
+
+def _count(job: Job, re: Fraction, im: Fraction, bits: int) -> int:
+    most = job.radius_squared * (1 << 2 * bits)
+    orbit = _orbit(job.formula, round(re * (1 << bits)), round(im * (1 << bits)), bits)
+    for n, (x, y) in zip(range(1, job.iterations), orbit, strict=False):
+        if x * x + y * y > most:
+            return n
+    return job.iterations
+
+
+def _orbit(formula: Formula, re: int, im: int, bits: int) -> Iterator[tuple[int, int]]:
+    """Yield z_1, z_2 …, by the definition of each operation."""
+    x = y = n = 0
+    lines = [line.split() for line in formula.text.split(" / ")]
+    while True:
+        stored = x, y
+        for name in lines[n % len(lines)]:
+            if name == "sqr":
+                x, y = x * x - y * y >> bits, 2 * x * y >> bits
+            elif name == "mul":
+                x, y = x * stored[0] - y * stored[1] >> bits, x * stored[1] + y * stored[0] >> bits
+            elif name == "store":
+                stored = x, y
+            elif name.startswith("rot"):
+                u, v = (round(Fraction(part) * (1 << bits)) for part in name.removeprefix("rot:").split(","))
+                x, y = x * u - y * v >> bits, x * v + y * u >> bits
+            elif name == "add":
+                x, y = x + re, y + im
+            else:
+                turned = {"absx": (abs(x), y), "absy": (x, abs(y)), "negx": (-x, y), "negy": (x, -y)}
+                x, y = turned[name]
+        n += 1
+        yield x, y
+
+
+@cache
+def job_of(text: str, re: str, im: str, depth: int, number: str) -> Job:
+    """Return a job of a few pixels, 10^−depth across, about a point."""
+    view = deep.around((Fraction(re), Fraction(im)), Fraction(1, 10**depth), 6, 4)
+    reference = replace(Reference.of(view, *deep.BITS[number]), version=EXACT_VERSION)
+    settings = {"formula": Formula.parse(text), "radius_squared": Fraction(100)}
+    return deep.job(view, MOST, number, reference=reference, **settings)
+
+
+@cache
+def replayed(job: Job) -> Words:
+    """Return the counts of all pixels, replayed on the host."""
+    counts = [
+        perturbation.count(job, column, row, 1 << 14)
+        for row in range(job.view.height)
+        for column in range(job.view.width)
+    ]
+    assert None not in counts
+    return np.array(counts, np.uint32).reshape(job.view.height, job.view.width)
+
+
+@pytest.mark.parametrize(("text", "re", "im", "depth"), PLACES)
+def test_counts_are_those_of_the_replay_and_of_exact_orbits(
+    device: Device, number: str, text: str, re: str, im: str, depth: int
+) -> None:
+    job = job_of(text, re, im, depth, number)
+    results, _ = planes(job, device)
+    np.testing.assert_array_equal(results[0], replayed(job))
+    true = exact_counts(job, 4 * depth + 300)
+    assert len(np.unique(true)) > 2
+    assert np.mean(results[0] == true) >= (0.9 if number == "double" else 0.5)
+
+
+@pytest.mark.parametrize(("text", "re", "im", "depth"), [PLACES[0], PLACES[-1]])
+def test_bits_do_not_depend_on_lanes_launches_or_blocks(
+    device: Device, text: str, re: str, im: str, depth: int
+) -> None:
+    job = job_of(text, re, im, depth, "double" if device.fp64 else "float")
+    for lanes, turns in ((1, 1), (4, 50)):
+        shape = Variant(lanes, 1, 64, 1, min(lanes, 4), 1, 1)
+        results, _ = planes(job, device, shape, (5, 4), SetPace((3, 2), (turns,)))
+        np.testing.assert_array_equal(results[0], replayed(job))

@@ -1,0 +1,143 @@
+"""References of version 2: the exact orbit of any formula, rounded, whatever it is computed with."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+
+from mandelcl.base.errors import InvalidInputError
+from mandelcl.core.reference import EXACT_VERSION, Reference
+from mandelcl.formulas import Formula
+from mandelcl.perturbation import exact_orbit as module
+from mandelcl.perturbation.exact_orbit import exact_orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit
+from tests.operations import OPERATION_TEXTS
+
+FOUR = Fraction(4)
+PLACES = [
+    ("mandelbrot", "-0.743643887037151", "0.131825904205330"),
+    ("burning-ship", "-1.7529296875", "-0.0289"),
+    ("tricorn", "-0.35", "0.61"),
+    ("celtic", "-0.71", "0.13"),
+    ("buffalo", "-0.8", "-0.41"),
+    ("perpendicular", "-1.75", "0.01"),
+    ("multibrot-3", "0.31", "0.55"),
+    ("multibrot-8", "0.31", "0.55"),
+    ("rot:30 sqr add", "-0.4", "0.56"),
+    ("sqr add / absx absy sqr add", "-1.2", "-0.05"),
+]
+_ONE = 1 << 2000  # of the oracle, in its units
+
+
+def _reference(re: str, im: str, radius: Fraction = Fraction(1, 10**30)) -> Reference:
+    return Reference(Fraction(re), Fraction(im), radius, version=EXACT_VERSION)
+
+
+def _oracle(formula: Formula, phase: int, re: Fraction, im: Fraction) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yield the orbit on a fine grid, each operation by its definition."""
+    x = y = 0
+    c = round(re * _ONE), round(im * _ONE)
+    lines = [line.split() for line in formula.text.split(" / ")]
+    n = phase
+    while True:
+        stored = x, y
+        for name in lines[n % len(lines)]:
+            if name == "sqr":
+                x, y = (x * x - y * y) // _ONE, 2 * x * y // _ONE
+            elif name == "mul":
+                x, y = (x * stored[0] - y * stored[1]) // _ONE, (x * stored[1] + y * stored[0]) // _ONE
+            elif name == "store":
+                stored = x, y
+            elif name in ("absx", "negx"):
+                x = abs(x) if name == "absx" else -x
+            elif name in ("absy", "negy"):
+                y = abs(y) if name == "absy" else -y
+            elif name == "add":
+                x, y = x + c[0], y + c[1]
+            else:
+                cosine, sine = map(Fraction, name.removeprefix("rot:").split(","))
+                x, y = round(x * cosine - y * sine), round(x * sine + y * cosine)
+        n += 1
+        yield Fraction(x, _ONE), Fraction(y, _ONE)
+
+
+def _is_rounded(value: Fraction, exact: Fraction) -> bool:
+    """Return whether a value is an exact one rounded toward zero to 53 bits."""
+    gap = abs(exact) - abs(value)
+    return gap >= -Fraction(1, 1 << 1500) and gap < abs(exact) / (1 << 51) and value * exact >= 0
+
+
+@pytest.mark.parametrize(("text", "re", "im"), PLACES)
+def test_it_is_the_exact_orbit_rounded_toward_zero(text: str, re: str, im: str) -> None:
+    formula = Formula.parse(text)
+    for phase in range(len(formula.lines)):
+        orbit = exact_orbit(_reference(re, im), formula, phase, 80, FOUR)
+        values = _oracle(formula, phase, Fraction(re), Fraction(im))
+        for n in range(1, orbit.length + 1):
+            x, y = next(values)
+            assert _is_rounded(Fraction(float(orbit.re[n])), x)
+            assert _is_rounded(Fraction(float(orbit.im[n])), y)
+            assert (x * x + y * y > 4) == (orbit.ended == ESCAPED and n == orbit.length)
+
+
+@pytest.mark.parametrize(("text", "re", "im"), PLACES)
+def test_bits_and_kinds_of_integers_change_nothing(
+    text: str, re: str, im: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orbits = []
+    for more in (64, 1, 700):  # with 1 some roundings stay open at first, with 700 the integers are gmpy2's
+        monkeypatch.setattr(module, "_MORE_BITS", more)
+        orbits.append(exact_orbit(_reference(re, im), Formula.parse(text), 0, 200, FOUR))
+    assert len({_bytes(orbit) for orbit in orbits}) == 1
+
+
+def _bytes(orbit: Orbit) -> tuple[object, ...]:
+    small, edges = sorted(orbit.small.items()), sorted(orbit.edges.items())
+    return orbit.re.tobytes(), orbit.im.tobytes(), orbit.ended, tuple(small), tuple(edges)
+
+
+@pytest.mark.parametrize(
+    ("re", "im", "length", "ended"),
+    [("-1", "0", 2, PERIOD), ("0", "0", 1, PERIOD), ("-2", "0", 40, AT_LIMIT), ("0", "1", 40, AT_LIMIT)],
+)
+def test_exact_values_are_known_as_such(re: str, im: str, length: int, ended: str) -> None:
+    orbit = exact_orbit(_reference(re, im, Fraction(1, 10**50)), Formula.parse("mandelbrot"), 0, 40, FOUR)
+    assert (orbit.length, orbit.ended) == (length, ended)
+    assert not any(map(str(0.0).__ne__, map(str, orbit.im.tolist()))) or im != "0"
+
+
+def test_a_part_on_an_axis_is_zero_and_one_beside_it_is_not() -> None:
+    on_axis = exact_orbit(_reference("-1.7549", "0"), Formula.parse("burning-ship"), 0, 60, FOUR)
+    assert not on_axis.im.any()
+    assert not on_axis.small
+    beside = exact_orbit(_reference("-1.7549", "1e-400", Fraction(1, 10**500)), Formula.parse("celtic"), 0, 60, FOUR)
+    (re, im) = beside.small[1]
+    assert Fraction(re[0]) * Fraction(2) ** re[1] == Fraction(float(beside.re[1]))
+    assert _is_rounded(Fraction(im[0]) * Fraction(2) ** im[1], Fraction("1e-400"))
+    assert beside.im[1] == 0
+
+
+def test_values_near_the_escape_radius_keep_how_far_they_are_from_it() -> None:
+    orbit = exact_orbit(_reference("-2", "1e-40", Fraction(1, 10**60)), Formula.parse("mandelbrot"), 0, 30, FOUR)
+    values = _oracle(Formula.parse("mandelbrot"), 0, Fraction(-2), Fraction("1e-40"))
+    for n in range(1, orbit.length + 1):
+        x, y = next(values)
+        rest = x * x + y * y - 4
+        assert (abs(rest) < Fraction(1, 1 << 12)) == (n in orbit.edges)
+        if n in orbit.edges:
+            k, e = orbit.edges[n]
+            assert abs(k * Fraction(2) ** e - rest) <= abs(rest) / (1 << 51)
+
+
+def test_an_orbit_that_cannot_be_rounded_is_refused() -> None:
+    # The square of z = x + xi has no real part, which no number of bits tells.
+    with pytest.raises(InvalidInputError, match="move the center a little"):
+        exact_orbit(_reference("1/3", "1/3"), Formula.parse("sqr add / sqr"), 0, 9, FOUR)
+
+
+def test_every_operation_has_its_exact_step() -> None:
+    for text in OPERATION_TEXTS:
+        formula = Formula.parse(f"{'store ' if text == 'mul' else ''}{text} sqr add")
+        orbit = exact_orbit(_reference("0.1", "0.2"), formula, 0, 12, FOUR)
+        values = _oracle(Formula.parse(formula.text), 0, Fraction("0.1"), Fraction("0.2"))
+        assert all(_is_rounded(Fraction(float(orbit.re[n])), next(values)[0]) for n in range(1, orbit.length + 1))
