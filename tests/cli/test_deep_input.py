@@ -58,5 +58,6 @@ def test_deep_warnings(draw: Run, options: tuple[str, ...], why: str) -> None:
 
 
 @pytest.mark.usefixtures("usable_double")
-def test_other_formulas_use_fixed_point_at_depth(draw: Run) -> None:
-    assert "fixed" in draw("render", *SMALL, "--formula", "burning-ship", "--center", "-1.7", "0", "--zoom", "1e60").err
+@pytest.mark.parametrize(("formula", "how"), [("burning-ship", "perturbation"), ("store absx mul add", "fixed")])
+def test_other_formulas_use_perturbation_at_depth_where_they_have_it(draw: Run, formula: str, how: str) -> None:
+    assert how in draw("render", *SMALL, "--formula", formula, "--center", "-1.7", "0", "--zoom", "1e60").err

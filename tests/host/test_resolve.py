@@ -20,7 +20,7 @@ from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Proofs, surveyed
 from mandelcl.engine.resolve import ResolvedJob, resolve
 from mandelcl.engine.variant import Variant
-from mandelcl.formulas import BurningShip
+from mandelcl.formulas import BurningShip, Formula
 from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.families import OTHER
 
@@ -67,7 +67,8 @@ def test_view_and_device_classes_decide_the_number(
         {"number": "fp128"},
         {"strict": True},
         {"method": "direct"},
-        {"formula": BurningShip()},
+        {"formula": Formula.parse("store absx mul add")},
+        {"formula": BurningShip(), "planes": ("counts", "distance")},
     ],
     ids=str,
 )
