@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -112,10 +113,11 @@ def _openings(ground: Ground, put: Put, forged: bool) -> None:
 
 def _orbits(ground: Ground, put: Put, forged: bool) -> None:
     reference = Reference("0", "1", "1e-30")  # type: ignore[arg-type]
-    put("orbits", kept._key(reference, 4))  # type: ignore[arg-type]
+    name = kept._name(kept.ReferenceKey(reference, 5, Fraction(4)))
+    put("orbits", name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = kept._found(kept._key(reference, 4))  # type: ignore[arg-type]
+        found = kept._found(name)
     if found is None:
         return
     ground.accepted = True
