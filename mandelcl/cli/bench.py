@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mandelcl.studies.study import Study
 
 
-_LARGEST_CAP = (1 << 32) - 2  # the kernels of studies count in 32 bits
+_LARGEST_LIMIT = (1 << 32) - 2  # the kernels of studies count in 32 bits
 
 
 @click.command(
@@ -48,7 +48,7 @@ Examples:
 @click.option(
     "--cap",
     "max_iterations",
-    type=click.IntRange(min=2, max=_LARGEST_CAP),
+    type=click.IntRange(min=2, max=_LARGEST_LIMIT),
     metavar="N",
     help="Lower all iteration limits to N. [with --kernel: the limit]",
 )

@@ -28,7 +28,7 @@ from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
 from mandelcl.core.planes import CERTIFIED, CHUNK_PIXELS, values_of
 from mandelcl.core.report import LateText, LaunchLog, Report, Stopwatch
-from mandelcl.core.totals import Totals
+from mandelcl.core.totals import Totals, totals_of
 from mandelcl.engine.computing.settings import Progress, ShowProgress
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, Work, WorkStage, anywhere, boundless
 from mandelcl.engine.loop.schedule import BlockQueue
@@ -189,10 +189,15 @@ class SampledWork(WorkStage):
         view, first = self.job.view, FirstSamples(self._colouring, band)
         job = self.job.at(view.part(-1, -1, view.width + 2, view.height + 2))
         wider = Block(0, band.y, band.width + 2, band.height + 2)
+        totals = Totals()  # without the neighbours, which are no samples of this band's
         for block, results, _ in self._results(job, wider, cancel):
+            rows = slice(max(0, band.y + 1 - block.y), band.y + 1 + band.height - block.y)
+            columns = slice(max(0, 1 - block.x), band.width + 1 - block.x)
+            totals += totals_of(job.planes, job.iterations, results[:, rows, columns])
             with self.watch.of("colour"):
                 first.put(self.job, values_of(job.planes, results, job.facts), block.x - wider.x, block.y - wider.y)
         self._note(band.pixels)
+        self.log.totals += totals - self._work.log.totals
         self._show_progress(0)
         return first
 

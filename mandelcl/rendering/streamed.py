@@ -225,7 +225,7 @@ class Streamed:
         rows = strip_rows(view.width)
         with self.bands.failing():
             for top in range(0, view.height, rows):
-                counts = reader.results(top, min(top + rows, view.height))[0]
+                counts = self.work.job.counts.of(reader.results(top, min(top + rows, view.height)))
                 if self._digest is not None:
                     with self.watch.of("hash"):
                         self._digest.update(little_endian(counts, self.work.job.counts.dtype))

@@ -80,8 +80,10 @@ def test_each_worker_of_a_crew_has_its_tracks(tmp_path: Path, exercised: list[st
         pytest.skip("a crew needs two OpenCL devices")
     with recording(tmp_path / "trace.json", "test", {}), closing(Crew(choices)) as crew:
         crew.assemble()
-        for _ in crew.run([whole_of(JOB.view)]):
-            pass
+        for _ in range(2):  # between the two a worker waits
+            for _ in crew.run([whole_of(JOB.view)]):
+                pass
+            crew.reset(crew.job)
     spans = traces.read(tmp_path / "trace.json")
     exercised += [f"{c.device.platform}|{c.device.name}, driver {c.device.driver}" for c in choices]
     traces.check_nesting(spans)

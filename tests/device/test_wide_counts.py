@@ -12,6 +12,7 @@ from mandelcl.core.block import Block
 from mandelcl.core.counts import MAX_ITERATIONS, MOST_NARROW
 from mandelcl.core.job import Job
 from mandelcl.core.planes import PLANES
+from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.device_output import fresh
 from mandelcl.engine.program import Program
@@ -46,7 +47,9 @@ def alike(job: Job, device: Device) -> None:
 
 
 @pytest.mark.parametrize("number", ["float", "double", "fp128", "fixed:3"])
-def test_numbers(device: Device, number: str) -> None:
+def test_numbers(device: Device, number: str, request: pytest.FixtureRequest) -> None:
+    if number not in ("float", "double") and not (device.fp64 or request.config.getoption("--long")):
+        pytest.skip("rusticl compiles each kernel of fixed point for a minute and more: run with --long")
     if number == "double" and not device.fp64:
         pytest.skip("the device has no double precision")
     alike(Job(WHOLE, number=number, planes=("counts", "smooth")), device)
@@ -63,13 +66,17 @@ def test_algorithms(device: Device, algorithm: str) -> None:
     alike(Job(WHOLE.finer(3), algorithm=algorithm), device)
 
 
-def test_perturbation(device: Device) -> None:
+def test_perturbation(device: Device, request: pytest.FixtureRequest) -> None:
+    if not (device.fp64 or request.config.getoption("--long")):
+        pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
     number = "double" if device.fp64 else "float"
     alike(deep.job(WHOLE, LIMIT, number, planes=("counts", "smooth")), device)
 
 
-def test_differences_far_on(device: Device) -> None:
+def test_differences_far_on(device: Device, request: pytest.FixtureRequest) -> None:
     """Orbits by turns carry their counts: told of earlier iterations, they end as many later."""
+    if not (device.fp64 or request.config.getoption("--long")):
+        pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
     number = "double" if device.fp64 else "float"
     view = View.centred("-0.743643887037151", "0.13182590420533", "1e4", 19, 13)
     job = deep.job(view, 3000, number)
@@ -106,7 +113,12 @@ def test_totals_beyond_64_bits(device: Device) -> None:
     assert report.iterations_total == MAX_ITERATIONS * job.view.pixels > 1 << 64
 
 
-def test_several_devices(devices: list[Device]) -> None:
+@pytest.mark.usefixtures("usable")
+def test_several_devices(exercised: list[str]) -> None:
+    devices = [device for device in choose.matching(()) if "oclgrind" not in device.platform.lower()]
+    if len(devices) < 2:
+        pytest.skip("a crew needs two OpenCL devices")
+    exercised += [f"{device.platform}|{device.name}, driver {device.driver}" for device in devices]
     job = Job(WHOLE.finer(3), LIMIT, number="float", rounding="separate", planes=("counts", "smooth"))
     alone, _ = render(job, devices[0])
     shared, _ = render(job, devices, Settings(block_pixels=700))
