@@ -166,7 +166,7 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
         explored(folder, arguments[1:])
         return
     if arguments[0] == "cluster-worker":  # there is no scheduler to join; that its options parse is shown
-        cluster_worker.command.make_context("cluster-worker", arguments[1:])
+        cluster_worker.command.make_context("cluster-worker", arguments[1:], **cli.context_settings)
         return
     if "--cluster" in arguments and find_spec("distributed") is None:
         return
@@ -218,7 +218,7 @@ def test_help_names_every_option(run: Run) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_on_pages_are_understood(page: str) -> None:
     """Their commands and options exist and take what they are given, up to what files are asked for."""
-    context = click.Context(cli)
+    context = click.Context(cli, **cli.context_settings)  # commands keep the help option of the first context
     for arguments in examples(shell(page)):
         _, command, rest = cli.resolve_command(context, arguments)
         assert command is not None, arguments

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mandelcl.cli import cli
 from mandelcl.cli.job_options import JobOptions
 from mandelcl.cli.render import command
 from mandelcl.opencl.device import Device
@@ -49,7 +50,8 @@ VIEWS = views()
 
 def job_of(text: str, device: Device) -> Any:
     """Return the job of a command, as `mandelcl render` reads it."""
-    with command.make_context("render", [*shlex.split(text)[2:], "--device", device.spec]) as context:
+    words = [*shlex.split(text)[2:], "--device", device.spec]
+    with command.make_context("render", words, **cli.context_settings) as context:
         values: dict[str, Any] = {name: context.params.get(name) for name in JobOptions.__dataclass_fields__}
         return JobOptions(**values).job(())
 

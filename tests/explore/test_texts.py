@@ -6,6 +6,7 @@ import shlex
 import pytest
 
 from mandelcl.base.view import View
+from mandelcl.cli import cli
 from mandelcl.cli.colour_options import ColourOptions
 from mandelcl.cli.render import command as render
 from mandelcl.colour.boundary import Boundary
@@ -48,7 +49,7 @@ def test_a_copied_text_has_the_colours(name: str) -> None:
     colouring = _COLOURINGS[name]
     job = Job(View.centred(0, 0, 1, 64, 36), 300)
     words = shlex.split(places.command(job, colouring, "drawn.png"))
-    with render.make_context("render", words[2:]) as context:
+    with render.make_context("render", words[2:], **cli.context_settings) as context:
         assert ColourOptions.taken_from(dict(context.params)).colouring() == colouring
     texts = {
         node.args[0].value
