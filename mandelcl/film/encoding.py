@@ -32,6 +32,8 @@ _FASTER_FIRST = {
 }  # the index comes first, so that players can start before they have the whole file
 _NOTHING_BY_CHANCE = {"fflags": "+bitexact"}  # no random data, such as Matroska's segment ids
 _OPAQUE = 255
+# The macroblock tree of x264 reads memory it has not written in frames that are narrower than 8 macroblocks.
+_TREE_WIDTH = 128  # pixels
 
 
 class Sink(Protocol):
@@ -123,6 +125,8 @@ class _Stream:
         settings = dict(codec.settings)
         if quality is not None:
             settings[codec.quality] = codec.quality_is.format(quality)
+        if codec.encoder == "libx264" and size[0] < _TREE_WIDTH:
+            settings["mbtree"] = "0"
         self._container, self._codec = container, codec
         stream: Any = container.add_stream(codec.encoder, rate=fps, options=settings)
         self._stream = stream

@@ -83,7 +83,7 @@ def test_impostor_at_the_port_learns_no_token_and_bookmark_persists(browser: "Br
             for address in (link, page.page.url):  # by the link, and from a bookmark
                 with closing(context.new_page()) as tab:
                     tab.goto(address)
-                    tab.wait_for_function("document.title === 'reported'", timeout=PATIENCE_MS)
+                    tab.wait_for_function("() => document.title === 'reported'", timeout=PATIENCE_MS)
         assert len(squatter.reports) == 2
         assert "not exported: InvalidAccessError" in squatter.reports[0]
         assert not [secret for secret in secrets if secret in str(squatter.heard).lower()]

@@ -29,7 +29,7 @@ def test_the_wheel_zooms_about_the_point_under_the_pointer(wanderer: Explorer) -
     wanderer.page.mouse.move(*at)
     wanderer.page.mouse.wheel(0, -360)
     wanderer.page.wait_for_function(
-        "document.getElementById('explorer').explorer.state.sight.place.zoom.toText() != '1.6'"
+        "() => document.getElementById('explorer').explorer.state.sight.place.zoom.toText() != '1.6'"
     )
     place = _place(wanderer)
     assert place["zoom"] == "5"  # ten rungs of the ladder
@@ -55,6 +55,7 @@ def test_a_drag_pans_and_keeps_the_pixels_that_are_there(wanderer: Explorer) -> 
     mouse.move(_MIDDLE[0] + 40, _MIDDLE[1] - 25, steps=4)
     _frames(wanderer)
     assert wanderer.run("(explorer) => explorer.state.sight.origin") == [-40, 25]
+    wanderer.page.wait_for_timeout(300)  # a drag that has stopped does not run out
     mouse.up()
     wanderer.rests()
     pitch = exact(4) / exact("1.6") / SIZE[1]
