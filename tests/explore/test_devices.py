@@ -101,12 +101,28 @@ def test_device_has_one_process_under_any_spec(tmp_path: Path) -> None:
         assert len(workers(server)) <= 1 + len(named)
 
 
+def wait_until_idle(process: int) -> None:
+    """Wait until a process uses no processor time to speak of, and for the heartbeat after that."""
+
+    def used() -> int:  # ticks, of which a second has 100
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    before = used()
+    while True:
+        time.sleep(1.5)
+        before, since = used(), before
+        if before - since < 20:
+            return
+
+
 @needs_proc
 @pytest.mark.usefixtures("usable")
 def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
     with serving(tmp_path) as server, server.page() as page:
         rest = page.view(HOME)
         (worker,) = workers(server)
+        wait_until_idle(worker)  # while it builds kernels, it may be silent for long
         os.kill(worker, posix.signal.SIGSTOP)
         long = {**HOME["lattice"], "re": "-0." + "7" * 2000}
         for _ in range(50):  # more than its pipe holds
