@@ -135,7 +135,7 @@ MISTAKES = [
     (CYCLED, "NEAREST(convert_float)(units)", "JOIN(LANED(convert_float), _rtp)(units)"),
     (CLASSIC, "NEAREST(convert_float)(count)", "JOIN(LANED(convert_float), _rtz)(count)"),
     (CLASSIC, "(float_lanes)(7.0f)", "(float_lanes)(7.0000005f)"),
-    (CLASSIC, "(uint_lanes)(MOST_NORM)", "(uint_lanes)(0x7f800000u)"),
+    (CLASSIC, "(uint_lanes)(MOST_NORM)", "(uint_lanes)(0x7f7f0000u)"),
     (CYCLED, "b >> 8 | c << 16", "b >> 8 | c << 17"),
     (Colouring(THREE), "(phase >> word) * sizes + low", "(phase >> word) * sizes"),
 ]
