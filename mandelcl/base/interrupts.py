@@ -28,7 +28,7 @@ _come: "Any" = 0  # the number of the last one, which `_signal` has as an int
 _heeded = True
 _below: "FrameType | None" = None  # who has called `answer`: whatever is imported is imported above
 _main = 0  # the thread that has called it
-_noting = 0  # bodies of Noted that are under way
+_noting: "list[Callable[[], object]]" = []  # what the bodies of Noted that are under way do at once
 
 
 def answer() -> None:
@@ -71,16 +71,17 @@ class Noted:
     """In the body of `with Noted()` they raise nothing and are only noted: `unheeded` says whether one has come.
 
     Raised in the middle of what takes a lock, such as waiting for an event, KeyboardInterrupt would leave it taken for
-    ever; raised while a library makes its types, it may end the process.
+    ever; raised while a library makes its types, it may end the process. A function that is given is called at once.
     """
 
+    def __init__(self, at_once: "Callable[[], object]" = lambda: None) -> None:
+        self._at_once = at_once
+
     def __enter__(self) -> None:
-        global _noting
-        _noting += 1
+        _noting.append(self._at_once)
 
     def __exit__(self, *_error: object) -> None:
-        global _noting
-        _noting -= 1
+        _noting.pop()
 
 
 def raise_unheeded() -> None:
@@ -110,6 +111,7 @@ def _interrupt(number: int, frame: "FrameType | None") -> None:
     global _come, _heeded
     _come, _heeded = number, False
     if _noting:
+        _noting[-1]()
         return
     if _is_importing(frame):
         _send_again()

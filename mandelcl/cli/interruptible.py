@@ -1,8 +1,10 @@
 """Answer signals that stop the process within a second, even while a driver compiles."""
 
+import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from mandelcl.base import interrupts
@@ -13,6 +15,7 @@ from mandelcl.files.leftovers import end_process
 _T = TypeVar("_T")
 _WAKE_S = 0.1
 _PATIENCE_S = 0.8
+_STANDARD_ERROR = 2  # the descriptor, which drivers write to
 
 
 def interruptible(work: Callable[[threading.Event], _T]) -> _T:
@@ -34,11 +37,12 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
         finally:
             finished.set()
 
-    with interrupts.Noted():
+    with _Quiet() as drivers, interrupts.Noted(drivers.quieten):
         threading.Thread(target=run, name="mandelcl work", daemon=True).start()
         if not _finishes(finished):
             cancel.set()
             if not _finishes(finished, _PATIENCE_S):
+                drivers.restore()
                 print_line("mandelcl: stopped")
                 end_process(interrupts.exit_code())
     if errors:
@@ -46,10 +50,39 @@ def interruptible(work: Callable[[threading.Event], _T]) -> _T:
     return results[0]
 
 
+class _Quiet:
+    """Standard error, which can be silenced from within the handler of a signal until the end of the body.
+
+    LLVM handles signals as well, and removes files that a compiler still needs; PoCL's then prints an error. So nothing
+    that is printed between the signal and the end of the work is shown. Remarks come with the work's error.
+    """
+
+    def __enter__(self) -> "_Quiet":
+        self._nothing = self._shown = -1
+        with suppress(OSError):  # without a standard error, or with too many open files, there is nothing to silence
+            self._nothing = os.open(os.devnull, os.O_WRONLY)
+            self._shown = os.dup(_STANDARD_ERROR)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.restore()
+        for descriptor in (self._nothing, self._shown):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def quieten(self) -> None:
+        if self._shown >= 0:
+            os.dup2(self._nothing, _STANDARD_ERROR, inheritable=True)
+
+    def restore(self) -> None:
+        if self._shown >= 0:
+            os.dup2(self._shown, _STANDARD_ERROR, inheritable=True)
+
+
 def _message_of(error: BaseException) -> BaseException:
     """Return the error to report. A compiler error after a stop request is reported as the cancellation.
 
-    LLVM handles signals as well, and removes files that it still needs. Remarks on the error, such as which results
+    That is LLVM's answer to the signal. Remarks on the error, such as which results
     are kept, are reported in any case.
     """
     if not interrupts.have_come() or not isinstance(error, BuildError):

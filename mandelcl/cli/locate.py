@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from mandelcl.base.errors import Token
     from mandelcl.perturbation.locate import Box, Minibrot
-    from mandelcl.perturbation.misiurewicz import MisiurewiczPoint
 
 _MOST_PERIOD = 1_000_000
 _MOST_PREPERIODIC = 50_000  # of a preperiod and period together, since all pairs are compared
@@ -100,7 +99,7 @@ def command(
     if misiurewicz:
         _print_misiurewicz(box, iterated, iterations, period, as_json, quiet)
         return
-    found = interruptible(lambda cancel: _locate(box, iterated, iterations, period, quiet, cancel))
+    found = _locate(box, iterated, iterations, period, quiet)
     facts = found.as_dict()
     if embedded:
         facts["embedded"] = interruptible(lambda cancel: _embedded(found, cancel))
@@ -137,13 +136,11 @@ def _print_misiurewicz(box: "Box", formula: Formula, most: int, period: int | No
     from mandelcl.perturbation.locate import decimal_text, render_command, short_text
     from mandelcl.perturbation.misiurewicz import find_misiurewicz
 
-    def work(cancel: "Token") -> "MisiurewiczPoint":
-        with phases_bar(quiet) as show:
-            return find_misiurewicz(
-                box, min(most, _MOST_PREPERIODIC), period, formula=formula, cancel=cancel, progress=show
-            )
-
-    found = interruptible(work)
+    most = min(most, _MOST_PREPERIODIC)
+    with phases_bar(quiet) as show:
+        found = interruptible(
+            lambda cancel: find_misiurewicz(box, most, period, formula=formula, cancel=cancel, progress=show)
+        )
     digits = math.ceil(found.bits * math.log10(2))
     facts: dict[str, object] = {
         "formula": formula.name,
@@ -162,11 +159,11 @@ def _print_misiurewicz(box: "Box", formula: Formula, most: int, period: int | No
     click.echo(f"\n{command}")
 
 
-def _locate(box: "Box", formula: Formula, most: int, period: int | None, quiet: bool, cancel: "Token") -> "Minibrot":
+def _locate(box: "Box", formula: Formula, most: int, period: int | None, quiet: bool) -> "Minibrot":
     from mandelcl.perturbation.locate import locate
 
     with phases_bar(quiet) as show:
-        return locate(box, most, period, formula=formula, cancel=cancel, progress=show)
+        return interruptible(lambda cancel: locate(box, most, period, formula=formula, cancel=cancel, progress=show))
 
 
 def _box(

@@ -217,3 +217,23 @@ def test_signal_after_the_work_keeps_the_exit_code(name: str) -> None:
 def test_inherited_ignored_signals_stay_ignored(name: str) -> None:
     ignore = f"signal.signal(signal.{name}, signal.SIG_IGN)"
     assert ended(name, "kill(); print('done')", before=ignore) == (0, "done\n", "")
+
+
+NOISY = """from mandelcl.cli.interruptible import interruptible
+    def work(cancel):
+        os.write(2, b"before;")
+        kill()
+        assert cancel.wait(50)
+        os.write(2, b"1 error generated.")
+        raise CancelledError("stopped")
+    from mandelcl.base.errors import CancelledError
+    try:
+        interruptible(work)
+    except CancelledError:
+        print("after", file=sys.stderr)"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_drivers_are_silent_after_a_signal(name: str) -> None:
+    """PoCL's compiler prints an error when LLVM, which handles signals as well, removes its files."""
+    assert ended(name, NOISY)[2] == "before;after\n"
