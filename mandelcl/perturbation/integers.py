@@ -24,6 +24,7 @@ except ImportError:
     gmpy2 = None
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
+Floors: TypeAlias = npt.NDArray[np.int64]
 
 # Parts below 2^least are 0 as doubles, and 2^most stands for those above it: their squares are no trouble, either.
 LEAST_EXPONENT, MOST_EXPONENT = -900, 400
@@ -32,8 +33,8 @@ _ACROSS_BITS = 13  # a picture of 8192 pixels from corner to corner resolves a r
 _ROUNDINGS_BITS = 9  # 2^32 iterations instead of the 2^23 for which the guard is meant
 _UNWATCHED = 8  # steps between two looks at the size: what begins below 4 grows to less than 2^(3·2^8)
 _SHORT_BITS = 448  # up to these Python's own integers are the faster: they take less memory, and less time to make
-_DOUBLE_BITS = 53
-_BULK_BITS = 60  # fraction bits at which numbers below 4 fit words of 64 bits
+DOUBLE_BITS = 53
+BULK_BITS = 60  # fraction bits at which numbers below 4 fit words of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +78,28 @@ def double(value: int, bits: int) -> float:
     length = size.bit_length()
     if length - bits <= LEAST_EXPONENT:
         return 0.0
-    drop = max(0, length - _DOUBLE_BITS)
+    drop = max(0, length - DOUBLE_BITS)
     large = length - bits > MOST_EXPONENT
     magnitude = 2.0**MOST_EXPONENT if large else math.ldexp(int(size >> drop), drop - bits)
     return magnitude if value >= 0 else -magnitude
 
 
-def doubles(values: list[int], bits: int) -> Doubles:
-    """Return `double` of each of several numbers of absolute values below 4."""
-    shift = bits - _BULK_BITS
-    floors = np.fromiter(map(rshift, values, repeat(shift)), np.int64, len(values))
+def floors_of(values: list[int], bits: int) -> Floors:
+    """Return numbers of absolute values below 4 in units of 2^−BULK_BITS, rounded down."""
+    return np.fromiter(map(rshift, values, repeat(bits - BULK_BITS)), np.int64, len(values))
+
+
+def doubles(values: list[int], bits: int, floors: Floors | None = None) -> Doubles:
+    """Return `double` of each of several numbers of absolute values below 4, from their `floors_of`."""
+    if floors is None:
+        floors = floors_of(values, bits)
     sizes = np.abs(floors)
     results = sizes.astype(np.float64)  # to nearest
     excess = results.astype(np.int64) - sizes
     results.view(np.int64)[...] -= excess > 0  # the double before it
-    results *= 2.0**-_BULK_BITS
+    results *= 2.0**-BULK_BITS
     # Too few bits are left of a small number. A negative one was rounded away from zero, which its last bits may show.
-    unsure = np.flatnonzero((sizes < 1 << (_DOUBLE_BITS - 1)) | ((floors < 0) & (excess == 0)))
+    unsure = np.flatnonzero((sizes < 1 << (DOUBLE_BITS - 1)) | ((floors < 0) & (excess == 0)))
     if len(unsure):
         results[unsure] = _magnitudes([values[index] for index in unsure.tolist()], bits)
     return np.negative(results, out=results, where=(floors < 0) & (results > 0))
@@ -103,7 +109,7 @@ def _magnitudes(values: list[int], bits: int) -> Doubles:
     """Return the absolute values of `double` of each of some numbers below 4, whatever their sizes."""
     sizes = list(map(abs, values))
     lengths = np.fromiter(map(type(sizes[0]).bit_length, sizes), np.int64, len(sizes))
-    drops = np.maximum(lengths - _DOUBLE_BITS, 0)
+    drops = np.maximum(lengths - DOUBLE_BITS, 0)
     leading = np.fromiter(map(rshift, sizes, drops.tolist()), np.int64, len(sizes))
     return np.where(lengths - bits <= LEAST_EXPONENT, 0.0, np.ldexp(leading.astype(np.float64), drops - bits))
 

@@ -20,10 +20,12 @@ from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.integers import (
     MOST_EXPONENT,
     Doubles,
+    Floors,
     Integers,
     advanced,
     double,
     doubles,
+    floors_of,
     integers_for,
     normalised,
     reference_bits,
@@ -35,7 +37,7 @@ PERIOD, ESCAPED, AT_LIMIT, INSIDE = "period", "escaped", "cap", "inside"
 # At a time: what is computed beyond the end is wasted. The bits change between such stretches, so these numbers, and
 # those of spare bits, are part of what version 1 of a reference is.
 _FIRST_STEPS, _MOST_STEPS = 64, 1024
-_MOST_BITS_AT_A_TIME = 1 << 22  # of either part, so that they stay in a core's cache
+MOST_BITS_AT_A_TIME = 1 << 22  # of either part, so that they stay in a core's cache
 _SPARE_BITS, _SPARE_SHARE = 48, 64  # of growth that may be lost again: so many bits, and one in these of all
 _MOST_DOUBLED = 1 << 17  # values; beyond, the room for them grows by less each time, mostly in place
 _FIRST_LOOK = 1 << 10  # whether the region is inside is asked whenever the length has doubled
@@ -112,8 +114,13 @@ def reference_orbit(
     and InvalidInputError where the orbit and what follows from it, which takes about as much again, would not fit into
     memory.
     """
-    kind = integers or integers_for(reference_bits(reference.radius))
-    computation = _Computation(reference, iterations, radius_squared, kind)
+    bits = reference_bits(reference.radius)
+    computation = OrbitComputation(reference, iterations, radius_squared, integers or integers_for(bits), bits)
+    return completed(computation, cancel, progress)
+
+
+def completed(computation: "OrbitComputation", cancel: Token, progress: Callable[[int], None] | None) -> Orbit:
+    """Return the orbit of a computation, carried on to its end."""
     while not computation.ended:
         stop_if(cancel)
         computation.go_on()
@@ -122,23 +129,26 @@ def reference_orbit(
     return computation.orbit()
 
 
-class _Computation:
-    """An orbit under way."""
+class OrbitComputation:
+    """An orbit under way, in at most so many bits after the point."""
 
-    def __init__(self, reference: Reference, iterations: int, radius_squared: Fraction, integers: Integers) -> None:
-        self._most_bits = self._bits = reference_bits(reference.radius)
+    def __init__(
+        self, reference: Reference, iterations: int, radius_squared: Fraction, integers: Integers, bits: int
+    ) -> None:
+        self._most_bits = self._bits = bits
         c_re, c_im = (integers.whole(round(part * (1 << self._bits))) for part in (reference.re, reference.im))
         self._c = c_re, c_im
         self._z = integers.whole(0), integers.whole(0)
         self._iterations = iterations
         self._limit = float(min(radius_squared, _LARGEST_SQUARE))
         self._search = PeriodSearch(reference.radius)
-        self._most_steps = max(1, min(_MOST_STEPS, _MOST_BITS_AT_A_TIME // self._bits))
+        self._most_steps = max(1, min(_MOST_STEPS, MOST_BITS_AT_A_TIME // self._bits))
         self._steps = min(_FIRST_STEPS, self._most_steps)
         self._re, self._im = np.zeros(_FIRST_STEPS + 1), np.zeros(_FIRST_STEPS + 1)
         self._tiny: dict[int, Scaled] = {}
         self._region = reference.radius, radius_squared
         self._look = _FIRST_LOOK
+        self._floors: Floors = np.zeros(0, np.int64)  # of the next values that are below 4
         self.length, self.ended = 0, ""
 
     def go_on(self) -> None:
@@ -150,8 +160,7 @@ class _Computation:
         z_re, z_im = (parts[:steps] for parts in advanced(*self._z, c_re, c_im, self._bits, steps))
         re, im = self._rounded(z_re, z_im)
         tiny = self._too_small(re, im, z_re, z_im)
-        outside = np.flatnonzero(re * re + im * im > self._limit)
-        inside = int(outside[0]) if len(outside) else len(re)
+        inside = self._inside(re, im, z_re, z_im)
         first = self.length + 1
         found = self._search.find(re[:inside], im[:inside], tiny, spared)
         count = self._search.index - first  # the values before it are sure to have enough bits
@@ -159,6 +168,7 @@ class _Computation:
         self._steps = min(_FIRST_STEPS if cut else 2 * self._steps, self._most_steps)
         escaped = not found and count == inside < len(re)
         count += found or escaped
+        self._prove(count, z_re, z_im)
         self._z = z_re[count - 1], z_im[count - 1]
         self._keep(re[:count], im[:count])
         self._tiny |= {index: value for index, value in tiny.items() if index < first + count}
@@ -175,6 +185,14 @@ class _Computation:
             parts.resize(self.length + 1, refcheck=False)
             parts.flags.writeable = False
         return Orbit(self._re, self._im, self._tiny, self.ended)
+
+    def _inside(self, re: Doubles, im: Doubles, z_re: list[int], z_im: list[int]) -> int:  # noqa: ARG002
+        """Return how many of the next values come before the first that has escaped."""
+        outside = np.flatnonzero(re * re + im * im > self._limit)
+        return int(outside[0]) if len(outside) else len(re)
+
+    def _prove(self, count: int, z_re: list[int], z_im: list[int]) -> None:
+        """Note what is to be known of the next `count` values; version 1 proves nothing of them."""
 
     def _spared(self) -> int:
         """Return how many bits fewer than the first ones the next values may have."""
@@ -202,7 +220,9 @@ class _Computation:
         common = len(z_re)
         while common and not self._is_common(z_re[common - 1], z_im[common - 1]):
             common -= 1
-        re, im = doubles(z_re[:common] + z_im[:common], self._bits).reshape(2, common)
+        values = z_re[:common] + z_im[:common]
+        self._floors = floors_of(values, self._bits)
+        re, im = doubles(values, self._bits, self._floors).reshape(2, common)
         large = []
         for parts in zip(z_re[common:], z_im[common:], strict=True):
             x, y = (double(part, self._bits) for part in parts)

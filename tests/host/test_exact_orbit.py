@@ -87,6 +87,7 @@ def test_bits_and_kinds_of_integers_change_nothing(
     orbits = []
     for more in (64, 1, 700):  # with 1 some roundings stay open at first, with 700 the integers are gmpy2's
         monkeypatch.setattr(module, "_MORE_BITS", more)
+        monkeypatch.setattr(module, "_MORE_BITS_OF_SQUARE", more - 64)
         orbits.append(exact_orbit(_reference(re, im), Formula.parse(text), 0, 200, FOUR))
     assert len({_bytes(orbit) for orbit in orbits}) == 1
 
@@ -94,6 +95,32 @@ def test_bits_and_kinds_of_integers_change_nothing(
 def _bytes(orbit: Orbit) -> tuple[object, ...]:
     small, edges = sorted(orbit.small.items()), sorted(orbit.edges.items())
     return orbit.re.tobytes(), orbit.im.tobytes(), orbit.ended, tuple(small), tuple(edges)
+
+
+@pytest.mark.parametrize(
+    ("re", "im", "radius"),
+    [
+        ("-0.743643887037158870778064543493642575047609962321255060213887", "0.1318259042053122928210973548747672", 30),
+        ("-1.9999999999999999999999999999999999837485382669", "1.37e-49", 60),
+        ("-1.8", "1e-400", 500),  # parts of their own exponents
+        ("-2", "1e-40", 60),
+        ("-0.75", "0", 20),
+        ("0.25", "0.5", 90),
+        ("1/3", "0", 50),
+        ("0", "1", 100),
+        ("-1.25", "0.0625", 400),
+        ("1", "2", 9),
+    ],
+)
+def test_orbits_of_z_squared_are_those_of_any_formula(
+    re: str, im: str, radius: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference, formula = _reference(re, im, Fraction(1, 10**radius)), Formula.parse("mandelbrot")
+    orbit = exact_orbit(reference, formula, 0, 6000, FOUR)
+    monkeypatch.setattr(Formula, "knows_inside", property(lambda _formula: False))
+    slow = exact_orbit(reference, formula, 0, 6000, FOUR)
+    assert _bytes(orbit) == _bytes(slow)
+    assert orbit.tiny == slow.tiny
 
 
 @pytest.mark.parametrize(
