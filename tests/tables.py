@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mandelcl.studies.document import Document
-from mandelcl.studies.row import Row, Times
-from mandelcl.studies.study import Column, Study
+from mandelcl.lab.studies.document import Document
+from mandelcl.lab.studies.row import Row, Times
+from mandelcl.lab.studies.study import Column, Study
 
 
 def planted(case: str = "a", kernel: float = 1.0, **changes: Any) -> Row:

@@ -15,10 +15,10 @@ from mandelcl.base.names import PATIENCE_S
 from mandelcl.cli import bench_kernel, completion
 from mandelcl.cli.options import device_option, recorded, trace_option
 from mandelcl.cli.progress import print_line
-from mandelcl.studies import STUDIES, find_study
+from mandelcl.lab.studies import STUDIES, find_study
 
 if TYPE_CHECKING:
-    from mandelcl.studies.study import Study
+    from mandelcl.lab.studies.study import Study
 
 
 _LARGEST_LIMIT = (1 << 32) - 2  # the kernels of studies count in 32 bits
@@ -138,9 +138,9 @@ def command(
         _list()
         return
     from mandelcl.cli import bench_tables
-    from mandelcl.studies import reading
-    from mandelcl.studies.bench import Bench
-    from mandelcl.studies.versus import baseline
+    from mandelcl.lab.studies import reading
+    from mandelcl.lab.studies.bench import Bench
+    from mandelcl.lab.studies.versus import baseline
 
     files = bench_tables.Files(json_path, csv_path, markdown_path, plot_path)
     if merging:

@@ -19,8 +19,8 @@ from mandelcl.opencl import oclgrind
 if TYPE_CHECKING:
     from mandelcl.core.job import Job
     from mandelcl.lab.own_kernel.trial import LaunchShape
-    from mandelcl.studies.row import Row
-    from mandelcl.studies.study import Study
+    from mandelcl.lab.studies.row import Row
+    from mandelcl.lab.studies.study import Study
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -124,7 +124,7 @@ class KernelOptions:
         return OwnKernels(kernels, self._job(scale, max_iterations), self._shape(), self._simulator()).study()
 
     def _job(self, scale: Fraction, max_iterations: int | None) -> "Job":
-        from mandelcl.studies.bench import Bench
+        from mandelcl.lab.studies.bench import Bench
 
         bench = Bench((), scale=scale)
         sides = parse_size(self.size or _SIZE)

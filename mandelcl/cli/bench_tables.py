@@ -17,12 +17,12 @@ from mandelcl.cli.progress import print_line
 from mandelcl.cli.terminal_table import show
 from mandelcl.engine import choose
 from mandelcl.files.paths import require_writable
-from mandelcl.studies import changes, document, merging, plots, reading, sharing, versus
-from mandelcl.studies.bench import Bench
-from mandelcl.studies.cells import cleaned
-from mandelcl.studies.document import Document
-from mandelcl.studies.row import Row
-from mandelcl.studies.study import Study
+from mandelcl.lab.studies import changes, document, merging, plots, reading, sharing, versus
+from mandelcl.lab.studies.bench import Bench
+from mandelcl.lab.studies.cells import cleaned
+from mandelcl.lab.studies.document import Document
+from mandelcl.lab.studies.row import Row
+from mandelcl.lab.studies.study import Study
 from mandelcl.version import __version__
 
 

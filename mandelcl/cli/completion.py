@@ -56,7 +56,7 @@ def numbers(_context: click.Context, _parameter: click.Parameter, incomplete: st
 
 def studies(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Return the studies with this prefix; files if none matches."""
-    from mandelcl.studies import STUDIES
+    from mandelcl.lab.studies import STUDIES
 
     return _items(STUDIES, incomplete) or _files(incomplete)
 

@@ -37,7 +37,7 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     """
     from mandelcl.colour.colour import Colouring, find_palette
     from mandelcl.rendering.streaming import render_to
-    from mandelcl.studies.published import coursework_job
+    from mandelcl.lab.studies.published import coursework_job
 
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))

@@ -96,7 +96,7 @@ def command(
 
     from mandelcl.cli import bench_tables
     from mandelcl.lab.own_kernel.ranking import rankings
-    from mandelcl.studies.bench import Bench
+    from mandelcl.lab.studies.bench import Bench
 
     study = kernels.study(Fraction(1), iterations)
     tables = bench_tables.Files(json_path, csv_path, markdown_path, None)

@@ -18,9 +18,9 @@ Role: TypeAlias = Callable[["Channel"], object]
 ROLES: Mapping[str, str] = MappingProxyType(
     {
         "blocks": "mandelcl.crew.block_worker:serve",
-        "render": "mandelcl.studies.child:serve",
-        "parts": "mandelcl.studies.parts:serve",
-        "pinned": "mandelcl.studies.pinned:serve",
+        "render": "mandelcl.lab.studies.child:serve",
+        "parts": "mandelcl.lab.studies.parts:serve",
+        "pinned": "mandelcl.lab.studies.pinned:serve",
         "kernel": "mandelcl.lab.own_kernel.worker:serve",
         "soak": "mandelcl.lab.soak.worker:serve",
         "explore": "mandelcl.explore.worker:serve",

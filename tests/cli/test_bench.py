@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from mandelcl.base.extras import how_to_install
-from mandelcl.studies import STUDIES, find_study, native
-from mandelcl.studies.row import Row, Times
+from mandelcl.lab.studies import STUDIES, find_study, native
+from mandelcl.lab.studies.row import Row, Times
 from tests.cli.conftest import Run, start, wait_for
 from tests.interruptible import STOPPED
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.studies import find_study, reading, sharing, versus
-from mandelcl.studies.document import Document
+from mandelcl.lab.studies import find_study, reading, sharing, versus
+from mandelcl.lab.studies.document import Document
 from tests.cli.conftest import Run, refused
 from tests.tables import failed, planted, saved, table
 
@@ -150,7 +150,7 @@ def test_rows_that_cannot_be_drawn_leave_no_file(run: Run, folder: Path) -> None
 def test_the_baseline_is_shipped_and_whole() -> None:
     study = find_study("devices")
     base = versus.baseline(study)
-    from mandelcl.studies.devices import CASES
+    from mandelcl.lab.studies.devices import CASES
 
     assert base.complete
     assert {row.case for row in base.rows} == {
@@ -163,7 +163,7 @@ def test_the_baseline_is_shipped_and_whole() -> None:
 
 def _placed(run: Run, monkeypatch: pytest.MonkeyPatch, own: Document, base: Document) -> Any:
     monkeypatch.setattr("mandelcl.cli.bench_tables.measured", lambda *_arguments: own)
-    monkeypatch.setattr("mandelcl.studies.versus.baseline", lambda _study: base)
+    monkeypatch.setattr("mandelcl.lab.studies.versus.baseline", lambda _study: base)
     result = run("bench", "devices", "--versus")
     assert (result.code, result.err) == (0, "")
     return [line for line in result.out.splitlines() if line]

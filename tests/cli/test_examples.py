@@ -13,7 +13,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from mandelcl.cli import cli, cluster_worker
-from mandelcl.studies import find_study
+from mandelcl.lab.studies import find_study
 from tests.cli.conftest import Run, start
 from tests.tables import planted, saved, table
 

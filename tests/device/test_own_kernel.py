@@ -23,11 +23,11 @@ from mandelcl.lab.own_kernel.worker import RunTask
 from mandelcl.numbers import by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.device import Device
-from mandelcl.studies import plots
-from mandelcl.studies.bench import Bench
-from mandelcl.studies.document import Document
-from mandelcl.studies.row import Row
-from mandelcl.studies.timing import TimingSample
+from mandelcl.lab.studies import plots
+from mandelcl.lab.studies.bench import Bench
+from mandelcl.lab.studies.document import Document
+from mandelcl.lab.studies.row import Row
+from mandelcl.lab.studies.timing import TimingSample
 from tests.device import planted
 from tests.device.planted import NAIVE, Planted, built_here, counts_of, run_here
 from tests.device.targets import devices as found_devices

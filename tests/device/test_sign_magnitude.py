@@ -18,8 +18,8 @@ from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.program import Execution
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.studies import first_version, jobs, rewriting
-from mandelcl.studies.bench import Bench
+from mandelcl.lab.studies import first_version, jobs, rewriting
+from mandelcl.lab.studies.bench import Bench
 from tests.device.targets import ALL_AT_ONCE, SetPace, direct, place
 from tests.oracle import compiled
 from tests.oracle.cases import first_version_jobs
@@ -69,7 +69,7 @@ def test_orbits_go_on_over_many_launches(device: Device) -> None:
 def test_opencl_runs_equal_c_for_any_launch_division(device: Device) -> None:
     if not compiled.available():
         pytest.skip("needs a C compiler")
-    from mandelcl.studies import native
+    from mandelcl.lab.studies import native
 
     job = jobs.article_job("Julia Island", 24, "fp128", 1300)
     _, compute = first_version.in_c(job, 2)

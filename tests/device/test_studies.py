@@ -18,7 +18,7 @@ from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.opencl.api import Event
 from mandelcl.opencl.device import Device
-from mandelcl.studies import (
+from mandelcl.lab.studies import (
     STUDIES,
     find_study,
     hpc_published,
@@ -31,10 +31,10 @@ from mandelcl.studies import (
     variations,
     workgroup,
 )
-from mandelcl.studies.bench import Bench
-from mandelcl.studies.document import Document
-from mandelcl.studies.row import Row
-from mandelcl.studies.timing import Timed
+from mandelcl.lab.studies.bench import Bench
+from mandelcl.lab.studies.document import Document
+from mandelcl.lab.studies.row import Row
+from mandelcl.lab.studies.timing import Timed
 from tests.device.targets import devices as found_devices
 
 _SCALE, _ITERATIONS = Fraction(1, 2048), 30
@@ -182,7 +182,7 @@ def test_the_published_counts_of_differing_pixels(device: Device, resolution: in
     """In the report's own order of operations exactly as many pixels differ as it says."""
     if not device.fp64:
         pytest.skip("no double precision")
-    from mandelcl.studies.published import published_order
+    from mandelcl.lab.studies.published import published_order
 
     found = []
     for number in ("float", "double"):

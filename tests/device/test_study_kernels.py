@@ -11,10 +11,10 @@ from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.studies import jobs, plain_kernel, reference, study_kernel
-from mandelcl.studies.plain_kernel import in_line, one_each
-from mandelcl.studies.published import ORDER, coursework_job, published_order
-from mandelcl.studies.study_kernel import Launch
+from mandelcl.lab.studies import jobs, plain_kernel, reference, study_kernel
+from mandelcl.lab.studies.plain_kernel import in_line, one_each
+from mandelcl.lab.studies.published import ORDER, coursework_job, published_order
+from mandelcl.lab.studies.study_kernel import Launch
 
 _LAUNCHES: dict[str, Callable[[Job], Callable[[int], Launch]]] = {
     "a group of 4 x 2": lambda job: one_each(job, (4, 2)),

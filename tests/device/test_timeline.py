@@ -21,7 +21,7 @@ from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.streaming import render_to
-from mandelcl.studies.child import RenderTask, timed_process
+from mandelcl.lab.studies.child import RenderTask, timed_process
 from tests import traces
 from tests.interruptible import STOPPED, Interruptible
 from tests.traces import Traced

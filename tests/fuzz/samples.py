@@ -131,7 +131,7 @@ def colouring_texts() -> tuple[str, ...]:
 @cache
 def table() -> dict[str, Any]:
     """Return the table of a study that is shipped as a baseline, cut to some rows."""
-    from mandelcl.studies.versus import FOLDER
+    from mandelcl.lab.studies.versus import FOLDER
 
     values: dict[str, Any] = json.loads((FOLDER / "devices.json").read_text())
     machines = [row["machine"] for row in values["rows"]]

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from mandelcl.base.errors import FileError
-from mandelcl.studies import reading
+from mandelcl.lab.studies import reading
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import WORDS, as_json, changed

@@ -1,6 +1,6 @@
 """The SHA-256 of the studies' published pictures, every pixel computed by the oracle in C.
 
-`python -m tests.golden.studies` makes mandelcl/studies/known.json anew; it takes some minutes.
+`python -m tests.golden.studies` makes mandelcl/lab/studies/known.json anew; it takes some minutes.
 """
 
 import hashlib
@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from mandelcl.core.job import Job
 from mandelcl.numbers import by_name
-from mandelcl.studies import border, devices, hpc_published, hybridizer, jobs, sizes
-from mandelcl.studies.published import ORDER, coursework_job
-from mandelcl.studies.validation import KNOWN, key_of
+from mandelcl.lab.studies import border, devices, hpc_published, hybridizer, jobs, sizes
+from mandelcl.lab.studies.published import ORDER, coursework_job
+from mandelcl.lab.studies.validation import KNOWN, key_of
 from tests.oracle import compiled
 
 _BOTH = ("fused", "separate")

@@ -10,8 +10,8 @@ import pytest
 from mandelcl.base.errors import CancelledError, DeviceError
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
-from mandelcl.studies import jobs, native
-from mandelcl.studies.bench import Bench
+from mandelcl.lab.studies import jobs, native
+from mandelcl.lab.studies.bench import Bench
 from tests.oracle.marks import INSTALL_COMPILER, needs_compiler
 
 _ROWS = """

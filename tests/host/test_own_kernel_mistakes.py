@@ -17,7 +17,7 @@ from mandelcl.lab.own_kernel.difference import first_difference
 from mandelcl.lab.own_kernel.evidence import Evidence
 from mandelcl.lab.own_kernel.oracle import Oracle
 from mandelcl.lab.own_kernel.replay import Variation, least, path
-from mandelcl.studies import reference
+from mandelcl.lab.studies import reference
 
 WIDTH, HEIGHT, ITERATIONS = 30, 22, 60
 VIEW = View.centred(Fraction("-0.7"), Fraction("0.2"), Fraction(4, 3), WIDTH, HEIGHT)

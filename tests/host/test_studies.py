@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.studies import STUDIES, find_study, plots
-from mandelcl.studies.scaling_devices import unit_counts
+from mandelcl.lab.studies import STUDIES, find_study, plots
+from mandelcl.lab.studies.scaling_devices import unit_counts
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 8, 16, 128, 1000])

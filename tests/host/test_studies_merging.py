@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.studies import STUDIES, changes, find_study, merging, plots, reading
-from mandelcl.studies.document import Document
+from mandelcl.lab.studies import STUDIES, changes, find_study, merging, plots, reading
+from mandelcl.lab.studies.document import Document
 from tests.tables import STUDY, failed, planted, saved, table
 
 A = table(planted("x", 2.0), planted("y", 4.0, device="Slow"), failed("y"))

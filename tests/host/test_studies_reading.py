@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mandelcl.base.errors import FileError
-from mandelcl.studies import changes, merging, reading
-from mandelcl.studies.document import Document
+from mandelcl.lab.studies import changes, merging, reading
+from mandelcl.lab.studies.document import Document
 from tests.tables import STUDY, failed, planted, saved, table
 
 GOOD = table(planted("x", extra={"n": 3, "good": True, "_map": "01/10"}), planted("y", device="Other"), failed("y"))

@@ -11,7 +11,7 @@ import pytest
 
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.studies import jobs, reference
+from mandelcl.lab.studies import jobs, reference
 from tests import oracle
 from tests.oracle import compiled, exact_fma, fixed, published
 from tests.oracle.marks import needs_compiler

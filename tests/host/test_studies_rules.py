@@ -10,9 +10,9 @@ from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.formulas import FORMULAS, MANDELBROT, formula_named
-from mandelcl.studies import plots, rules, variations
-from mandelcl.studies.naming import labelled
-from mandelcl.studies.rules import Fills, judged
+from mandelcl.lab.studies import plots, rules, variations
+from mandelcl.lab.studies.naming import labelled
+from mandelcl.lab.studies.rules import Fills, judged
 
 ESCAPE = np.arange(12 * 16, dtype=np.uint32).reshape(12, 16) // 40 + 3
 BLOCK = Block(4, 2, 12, 10)

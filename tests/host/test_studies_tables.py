@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.studies import changes, document, reading
-from mandelcl.studies.document import Document, Source
-from mandelcl.studies.row import Times
+from mandelcl.lab.studies import changes, document, reading
+from mandelcl.lab.studies.document import Document, Source
+from mandelcl.lab.studies.row import Times
 from tests.tables import STUDY, failed, planted, saved, table
 
 ROOT = Path(__file__).parents[2]

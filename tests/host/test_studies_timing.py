@@ -3,8 +3,8 @@
 import pytest
 
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.studies.row import Times
-from mandelcl.studies.timing import TimingSample, coarse_step, plain, repeated, steady
+from mandelcl.lab.studies.row import Times
+from mandelcl.lab.studies.timing import TimingSample, coarse_step, plain, repeated, steady
 
 
 class Runs:

@@ -7,8 +7,8 @@ import pytest
 
 from mandelcl.base.words import Words, sha256
 from mandelcl.core.job import Job
-from mandelcl.studies import jobs, reference, validation
-from mandelcl.studies.validation import Validator
+from mandelcl.lab.studies import jobs, reference, validation
+from mandelcl.lab.studies.validation import Validator
 from tests import oracle
 from tests.golden import studies as golden
 from tests.oracle.marks import needs_compiler

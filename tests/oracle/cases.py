@@ -7,7 +7,7 @@ from fractions import Fraction
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
-from mandelcl.studies.jobs import article_job
+from mandelcl.lab.studies.jobs import article_job
 from tests.oracle import LEAST_DOUBLE, LEAST_FLOAT
 
 _ULP = {"float": Fraction(1, 1 << 23), "double": Fraction(1, 1 << 52)}

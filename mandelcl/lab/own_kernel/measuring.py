@@ -23,10 +23,10 @@ from mandelcl.lab.own_kernel.worker import RunTask
 from mandelcl.numbers import by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.device import Device
-from mandelcl.studies import reference
-from mandelcl.studies.bench import Bench, filled, with_extra
-from mandelcl.studies.row import Row
-from mandelcl.studies.validation import Validation
+from mandelcl.lab.studies import reference
+from mandelcl.lab.studies.bench import Bench, filled, with_extra
+from mandelcl.lab.studies.row import Row
+from mandelcl.lab.studies.validation import Validation
 
 _CHECKED_SIZE = 37, 29  # no work-group but one of one work-item divides them
 _CHECKED_ITERATIONS = 50

@@ -7,7 +7,7 @@ import numpy as np
 from mandelcl.base.arithmetic import Complex
 from mandelcl.lab.own_kernel.evidence import Evidence, Mask, Mistake
 from mandelcl.lab.own_kernel.replay import Pixels, Variation, right_step
-from mandelcl.studies.reference import Arrays
+from mandelcl.lab.studies.reference import Arrays
 
 _STEP = "z² + c is (x·x − y·y) + re, 2·x·y + im"
 

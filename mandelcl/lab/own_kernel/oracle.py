@@ -8,8 +8,8 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.lab.own_kernel.replay import Pixels, in_parts
-from mandelcl.studies import reference
-from mandelcl.studies.validation import Validation, Validator, key_of
+from mandelcl.lab.studies import reference
+from mandelcl.lab.studies.validation import Validation, Validator, key_of
 
 _MOST_S = 40.0
 # Iterations a second of numpy on one core, roughly: fma is put together from some twenty operations.

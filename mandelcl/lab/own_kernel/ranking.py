@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mandelcl.lab.own_kernel.study import OURS, passed
-from mandelcl.studies.row import Row
+from mandelcl.lab.studies.row import Row
 
 _SIMULATED = "Oclgrind"
 

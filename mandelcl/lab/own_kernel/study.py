@@ -13,10 +13,10 @@ from mandelcl.lab.own_kernel.measuring import measured, simulated
 from mandelcl.lab.own_kernel.oracle import Oracle
 from mandelcl.lab.own_kernel.trial import LaunchShape
 from mandelcl.opencl.device import Device
-from mandelcl.studies import plots
-from mandelcl.studies.bench import Bench
-from mandelcl.studies.row import Row, Value
-from mandelcl.studies.study import Column, Study
+from mandelcl.lab.studies import plots
+from mandelcl.lab.studies.bench import Bench
+from mandelcl.lab.studies.row import Row, Value
+from mandelcl.lab.studies.study import Column, Study
 
 NAME = "kernel"
 OURS = "ours"

@@ -23,7 +23,7 @@ from mandelcl.lab.own_kernel.worker import BuildTask, RunTask
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.kernels import Parameter
-from mandelcl.studies.timing import TimingSample
+from mandelcl.lab.studies.timing import TimingSample
 from mandelcl.workers.dialogue import Dialogue
 
 _START_S = 120.0  # for a process to start, and a driver to load

@@ -80,7 +80,7 @@ def serve(channel: Channel) -> None:
 
 
 def _answer(channel: Channel, running: "Running", run: RunTask) -> None:
-    from mandelcl.studies.timing import repeated
+    from mandelcl.lab.studies.timing import repeated
 
     if not run.repeat:
         sample = running.run()
