@@ -40,10 +40,10 @@ def command(scheduler: str, devices: tuple[str, ...]) -> None:
 
 def _serve(scheduler: str, devices: tuple[str, ...], cancel: "threading.Event") -> None:
     from mandelcl.base.errors import CancelledError, DeviceError, InvalidInputError
-    from mandelcl.crew.dask.address import SchedulerAddress
-    from mandelcl.crew.dask.connection import require_dask
-    from mandelcl.crew.dask.supervisor import Supervisor, own_name
     from mandelcl.engine import choose
+    from mandelcl.rendering.crew.dask.address import SchedulerAddress
+    from mandelcl.rendering.crew.dask.connection import require_dask
+    from mandelcl.rendering.crew.dask.supervisor import Supervisor, own_name
 
     if not SchedulerAddress.parse(scheduler).scheduler:
         raise InvalidInputError("a worker needs the address of a scheduler, like tcp://HOST:8786, not local")

@@ -36,8 +36,8 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     It uses the ordinary kernels, with a fixed view, escape radius and palette.
     """
     from mandelcl.colour.colour import Colouring, find_palette
-    from mandelcl.rendering.streaming import render_to
     from mandelcl.lab.studies.published import coursework_job
+    from mandelcl.rendering.streaming import render_to
 
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mandelcl.core.block import Block
-from mandelcl.crew.messages import corners
+from mandelcl.rendering.crew.messages import corners
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 Head = Mapping[str, Any]

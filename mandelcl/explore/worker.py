@@ -12,8 +12,6 @@ from mandelcl.base.lattice import Lattice
 from mandelcl.base.machine import give_way
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.crew.messages import corners
-from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine import choice_cache, choose, smoothing
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.computation import Computation
@@ -29,6 +27,8 @@ from mandelcl.explore.packing import Packer
 from mandelcl.explore.pending import Dropped, Head, Order, PendingTasks, ViewBlocks
 from mandelcl.explore.prefetch import BuildPrefetcher
 from mandelcl.opencl.api import opencl_errors
+from mandelcl.rendering.crew.messages import corners
+from mandelcl.rendering.crew.watched_device import WatchedDevice
 from mandelcl.workers.channel import LAUNCHING, STARTING, Channel
 
 

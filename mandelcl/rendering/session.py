@@ -29,8 +29,8 @@ from mandelcl.rendering.waiting import ExactCounts, await_reference
 if TYPE_CHECKING:  # imported where needed: most processes do one job on one device
     from distributed import Client
 
-    from mandelcl.crew.crew import Crew
-    from mandelcl.crew.dask.connection import Connection
+    from mandelcl.rendering.crew.crew import Crew
+    from mandelcl.rendering.crew.dask.connection import Connection
 
 OnMessage = Callable[[str], None]
 _MOST_CHOICES = 256
@@ -191,7 +191,7 @@ class Session:
         self._require_open()
         job = self.limited(job, Settings(self_test=self_test))
         if self._cluster is not None:
-            from mandelcl.crew.dask.placement import Placement
+            from mandelcl.rendering.crew.dask.placement import Placement
 
             parts, _ = Placement(self._cluster, self_test).resolved(job)
             return parts[0].job, parts[0].warnings
@@ -251,7 +251,7 @@ class Session:
         """Return the classes of all devices, and what surveys a job on them."""
         wait = partial(await_reference, progress=progress, on_message=_silent, cancel=cancel)
         if self._cluster is not None:
-            from mandelcl.crew.dask.work import ClusterSurvey
+            from mandelcl.rendering.crew.dask.work import ClusterSurvey
 
             members = self._cluster.await_members()
             begin = partial(self._distribute, self._cluster, settings=settings, wait=wait)
@@ -285,7 +285,7 @@ class Session:
         if self._crew is not None and self._crew_of == crew_of and self._crew.whole:
             self._crew.reset(resolved)
             return self._crew, choices[0]
-        from mandelcl.crew.crew import Crew
+        from mandelcl.rendering.crew.crew import Crew
 
         self._end_crew()
         crew = Crew(choices, settings, on_message=self._messages.report)
@@ -295,7 +295,7 @@ class Session:
     def _distribute(self, cluster: "Connection", job: Job, settings: Settings, wait: Callable[[Job], None]) -> "Crew":
         """Return the work of a cluster. It keeps its workers for further jobs of the same kind."""
         _require_shareable(settings, "the workers of a cluster")
-        from mandelcl.crew.dask.work import cluster_work, taken_over
+        from mandelcl.rendering.crew.dask.work import cluster_work, taken_over
 
         if self._crew is None or self._crew_of != (settings,) or not taken_over(self._crew, job, wait):
             self._end_crew()
@@ -311,7 +311,7 @@ def _end(crew: "Crew", process: int) -> None:
 
 
 def _connected(cluster: "Client | str", devices: choose.DeviceSelection, wait: float) -> "Connection":
-    from mandelcl.crew.dask.connection import Connection
+    from mandelcl.rendering.crew.dask.connection import Connection
 
     given = [devices] if isinstance(devices, str | Device) else list(devices)
     specs = [device if isinstance(device, str) else device.spec for device in given]

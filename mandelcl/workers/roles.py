@@ -17,7 +17,7 @@ Role: TypeAlias = Callable[["Channel"], object]
 
 ROLES: Mapping[str, str] = MappingProxyType(
     {
-        "blocks": "mandelcl.crew.block_worker:serve",
+        "blocks": "mandelcl.rendering.crew.block_worker:serve",
         "render": "mandelcl.lab.studies.child:serve",
         "parts": "mandelcl.lab.studies.parts:serve",
         "pinned": "mandelcl.lab.studies.pinned:serve",
@@ -33,8 +33,8 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "find": "mandelcl.explore.finding:serve",
         "exact": "mandelcl.perturbation.counting:serve",
         "references": "mandelcl.perturbation.helper:serve",
-        "cluster device": "mandelcl.crew.dask.device:serve",
-        "cluster worker": "mandelcl.crew.dask.worker:serve",
+        "cluster device": "mandelcl.rendering.crew.dask.device:serve",
+        "cluster worker": "mandelcl.rendering.crew.dask.worker:serve",
     }
 )
 

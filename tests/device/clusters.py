@@ -74,7 +74,7 @@ def acquired(port: int, *devices: str) -> Iterator[subprocess.Popen[bytes]]:
 def dask_worker(port: int, device: str, name: str, *preloads: str) -> Iterator[subprocess.Popen[bytes]]:
     """Yield Dask's own worker with our preload, as on a cluster of somebody else's."""
     options = ("--name", name, "--nthreads", "4", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
-    loads = [word for preload in ("mandelcl.crew.dask.preload", *preloads) for word in ("--preload", preload)]
+    loads = [word for preload in ("mandelcl.rendering.crew.dask.preload", *preloads) for word in ("--preload", preload)]
     with process(
         "distributed.cli.dask_worker",
         f"tcp://127.0.0.1:{port}",

@@ -18,7 +18,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[WorkerProcess]:
             super().__init__(*arguments, **settings)  # type: ignore[arg-type]
             started.append(self)
 
-    monkeypatch.setattr("mandelcl.crew.worker_pool.WorkerProcess", Recorded)
+    monkeypatch.setattr("mandelcl.rendering.crew.worker_pool.WorkerProcess", Recorded)
     return started
 
 

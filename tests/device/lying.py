@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mandelcl.crew.dask.relay import Answer, Order, Relay
+from mandelcl.rendering.crew.dask.relay import Answer, Order, Relay
 
 _honest = Relay.compute
 

@@ -16,9 +16,9 @@ import pytest
 from mandelcl.base.errors import DeviceError, InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.crew.dask import connection
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.files.loading import read_field
+from mandelcl.rendering.crew.dask import connection
 from mandelcl.rendering.render import render
 from mandelcl.rendering.session import Session
 from mandelcl.rendering.streaming import render_to
@@ -211,8 +211,10 @@ def wait_for(condition: Callable[[], bool], seconds: float = 300) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("turn", range(5))
 def test_five_lying_workers(turn: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.crew.dask.work.REPEATED", 4)  # the pictures have few blocks, and a check comes late
-    monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60.0)
+    monkeypatch.setattr(
+        "mandelcl.rendering.crew.dask.work.REPEATED", 4
+    )  # the pictures have few blocks, and a check comes late
+    monkeypatch.setattr("mandelcl.rendering.crew.judging._GRACE_S", 60.0)
     liar_among_others(turn)
 
 

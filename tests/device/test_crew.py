@@ -12,11 +12,11 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import discover
+from mandelcl.rendering.crew.crew import Crew
 from mandelcl.rendering.render import render
 from mandelcl.workers.process import WorkerProcess
 from tests.device import views

@@ -20,12 +20,12 @@ from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
-from mandelcl.crew.crew import Crew
-from mandelcl.crew.worker_pool import StartWorker, start_process
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.opencl.device import Device, discover
+from mandelcl.rendering.crew.crew import Crew
+from mandelcl.rendering.crew.worker_pool import StartWorker, start_process
 from mandelcl.rendering.render import render
 from mandelcl.workers.process import WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
@@ -173,9 +173,9 @@ def test_driver_that_compiles_at_first_launch_is_not_timed_out(choice: Choice, t
 
 
 def test_another_device_checks_if_the_host_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.crew.checking._CHECK_ITERATIONS", {"separate": 0})
-    monkeypatch.setattr("mandelcl.crew.crosscheck._MOST_WAITING", 1000)
-    monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60)
+    monkeypatch.setattr("mandelcl.rendering.crew.checking._CHECK_ITERATIONS", {"separate": 0})
+    monkeypatch.setattr("mandelcl.rendering.crew.crosscheck._MOST_WAITING", 1000)
+    monkeypatch.setattr("mandelcl.rendering.crew.judging._GRACE_S", 60)
     # One that lies; two of a kind with the same lie would confirm each other.
     choices = {choice.device.platform: choice for choice in crew_choices()}
     if len(choices) < 2:
@@ -189,7 +189,7 @@ def test_another_device_checks_if_the_host_cannot(monkeypatch: pytest.MonkeyPatc
 
 def test_retired_device_does_not_delay_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """All counts are too high for the host to check, so each device waits for the other, of which one always ends."""
-    monkeypatch.setattr("mandelcl.crew.checking._CHECK_ITERATIONS", {"separate": 0})
+    monkeypatch.setattr("mandelcl.rendering.crew.checking._CHECK_ITERATIONS", {"separate": 0})
     kept, ends = crew_choices()[-1], crew_choices()[0]
     found: list[tuple[Field, list[str]]] = []
     how = faulty(ends.device.platform, "fetch", "exit", 1, "always")

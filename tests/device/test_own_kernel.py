@@ -20,14 +20,14 @@ from mandelcl.lab.own_kernel.measuring import simulated
 from mandelcl.lab.own_kernel.study import OwnKernels
 from mandelcl.lab.own_kernel.trial import LaunchShape, Trial
 from mandelcl.lab.own_kernel.worker import RunTask
-from mandelcl.numbers import by_name
-from mandelcl.opencl import oclgrind
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import plots
 from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.document import Document
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.timing import TimingSample
+from mandelcl.numbers import by_name
+from mandelcl.opencl import oclgrind
+from mandelcl.opencl.device import Device
 from tests.device import planted
 from tests.device.planted import NAIVE, Planted, built_here, counts_of, run_here
 from tests.device.targets import devices as found_devices

@@ -8,9 +8,9 @@ import pytest
 
 from mandelcl.colour.colour import Colouring, find_palette
 from mandelcl.files import output
+from mandelcl.lab.studies.published import coursework_job
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
-from mandelcl.lab.studies.published import coursework_job
 from tests.oracle import compiled, published
 
 SIZES = [(4, 4), (5, 7), (37, 41), (64, 48), (256, 256), (1000, 600)]

@@ -16,10 +16,10 @@ from mandelcl.engine import selftest
 from mandelcl.engine.loop import escape
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.program import Execution
-from mandelcl.numbers import by_name
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import first_version, jobs, rewriting
 from mandelcl.lab.studies.bench import Bench
+from mandelcl.numbers import by_name
+from mandelcl.opencl.device import Device
 from tests.device.targets import ALL_AT_ONCE, SetPace, direct, place
 from tests.oracle import compiled
 from tests.oracle.cases import first_version_jobs

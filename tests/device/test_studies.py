@@ -16,8 +16,6 @@ from mandelcl.core.job import Job
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.subdivision import DivisionPlan
-from mandelcl.opencl.api import Event
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import (
     STUDIES,
     find_study,
@@ -35,6 +33,8 @@ from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.document import Document
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.timing import Timed
+from mandelcl.opencl.api import Event
+from mandelcl.opencl.device import Device
 from tests.device.targets import devices as found_devices
 
 _SCALE, _ITERATIONS = Fraction(1, 2048), 30

@@ -16,12 +16,12 @@ from mandelcl.core.block import whole_of
 from mandelcl.core.job import Job
 from mandelcl.core.report import Report
 from mandelcl.core.timeline.chrome import recording
-from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.opencl.device import Device, discover
-from mandelcl.rendering.streaming import render_to
 from mandelcl.lab.studies.child import RenderTask, timed_process
+from mandelcl.opencl.device import Device, discover
+from mandelcl.rendering.crew.crew import Crew
+from mandelcl.rendering.streaming import render_to
 from tests import traces
 from tests.interruptible import STOPPED, Interruptible
 from tests.traces import Traced

@@ -14,8 +14,6 @@ from mandelcl.colour.colour import Colouring, find_palette
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.totals import Totals, totals_of
-from mandelcl.crew import checking, judging
-from mandelcl.crew.crew import Crew
 from mandelcl.engine import choose
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
@@ -23,6 +21,8 @@ from mandelcl.engine.computing.work import Place, Results, Room, Work, anywhere,
 from mandelcl.engine.device_output import Delivered
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.certify.work import CertifiedWork, certified
+from mandelcl.rendering.crew import checking, judging
+from mandelcl.rendering.crew.crew import Crew
 from mandelcl.rendering.sampling import SampledWork
 from tests.device import views
 from tests.host.test_auditing import Liar

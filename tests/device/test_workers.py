@@ -10,15 +10,15 @@ import pytest
 
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.crew.crew import Crew
-from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.crew.worker_pool import start_process
-from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import sizing
 from mandelcl.engine.loop.sizing import shared_band_pixels
 from mandelcl.opencl.device import Device, discover
+from mandelcl.rendering.crew.crew import Crew
+from mandelcl.rendering.crew.messages import Done, Ready, parse
+from mandelcl.rendering.crew.worker_pool import start_process
+from mandelcl.rendering.crew.worker_slot import WorkerSlot
 from mandelcl.rendering.render import render
 from mandelcl.workers.buffers import SharedBuffers
 from mandelcl.workers.process import WorkerMessage, WorkerProcess

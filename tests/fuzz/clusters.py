@@ -22,12 +22,12 @@ import numpy as np
 
 import mandelcl
 from mandelcl.base.errors import MandelclError
-from mandelcl.crew import crosscheck, judging
-from mandelcl.crew.dask import tasks, work
-from mandelcl.crew.dask.handshake import KEY, Handshake, RemoteDevice
-from mandelcl.crew.dask.remote_scheduler import quiet
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
+from mandelcl.rendering.crew import crosscheck, judging
+from mandelcl.rendering.crew.dask import tasks, work
+from mandelcl.rendering.crew.dask.handshake import KEY, Handshake, RemoteDevice
+from mandelcl.rendering.crew.dask.remote_scheduler import quiet
 from mandelcl.rendering.session import Session
 from tests.fuzz.ground import Ground
 from tests.fuzz.messages import change

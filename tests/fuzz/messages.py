@@ -11,7 +11,7 @@ import numpy as np
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.timeline.recorder import Recorder
-from mandelcl.crew.messages import Done, Ready, parse
+from mandelcl.rendering.crew.messages import Done, Ready, parse
 from mandelcl.workers import wire
 from mandelcl.workers.process import Worker, WorkerMessage, _activity
 from mandelcl.workers.timelines import ORDER, WorkerTimeline

@@ -47,8 +47,8 @@ def _token() -> None:
 
 def _lie() -> None:
     """Have a cluster take counts on which two of its workers do not agree."""
-    from mandelcl.crew import checking
-    from mandelcl.crew.crosscheck import CheckOutcome, CrossCheck, CrossChecks
+    from mandelcl.rendering.crew import checking
+    from mandelcl.rendering.crew.crosscheck import CheckOutcome, CrossCheck, CrossChecks
 
     def decided(_checks: CrossChecks, check: CrossCheck, _name: str, _results: Any) -> CheckOutcome:
         check.resolved = True

@@ -10,9 +10,9 @@ import pytest
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.totals import Totals
-from mandelcl.crew import checking
-from mandelcl.crew.auditing import AcceptedBlock, Audits, Repeats, digest_of
-from mandelcl.crew.crew import Crew
+from mandelcl.rendering.crew import checking
+from mandelcl.rendering.crew.auditing import AcceptedBlock, Audits, Repeats, digest_of
+from mandelcl.rendering.crew.crew import Crew
 from tests.host.test_crew import Head, Honest, Messages, choices, counts, device, job
 
 
@@ -66,8 +66,8 @@ def _host_is_blind(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_host_is_blind")
 @pytest.mark.parametrize("seed", range(5))
 def test_lying_worker_is_detected_and_picture_is_correct(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.crew.judging._GRACE_S", 60.0)
-    monkeypatch.setattr("mandelcl.crew.judging._REPEATED_PART", 1)  # of a row there is no part
+    monkeypatch.setattr("mandelcl.rendering.crew.judging._GRACE_S", 60.0)
+    monkeypatch.setattr("mandelcl.rendering.crew.judging._REPEATED_PART", 1)  # of a row there is no part
     kinds = iter([Liar, Honest, Honest])
 
     def start(_part: object, messages: Messages) -> Honest:

@@ -18,19 +18,19 @@ from mandelcl.base.errors import DeviceError, InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.crew.dask import handshake, relay, supervisor, tasks
-from mandelcl.crew.dask.address import SchedulerAddress
-from mandelcl.crew.dask.handshake import KEY, Handshake, RemoteDevice
-from mandelcl.crew.dask.members import Members
-from mandelcl.crew.dask.placement import Placement, RemotePart, parsed
-from mandelcl.crew.dask.preload import index_of
-from mandelcl.crew.dask.relay import Relay
-from mandelcl.crew.dask.remote_worker import RemoteWorker
-from mandelcl.crew.messages import block_head
 from mandelcl.engine.loop.sizing import ELSEWHERE, HERE, paced_block_pixels
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
 from mandelcl.formulas.formula import Formula
+from mandelcl.rendering.crew.dask import handshake, relay, supervisor, tasks
+from mandelcl.rendering.crew.dask.address import SchedulerAddress
+from mandelcl.rendering.crew.dask.handshake import KEY, Handshake, RemoteDevice
+from mandelcl.rendering.crew.dask.members import Members
+from mandelcl.rendering.crew.dask.placement import Placement, RemotePart, parsed
+from mandelcl.rendering.crew.dask.preload import index_of
+from mandelcl.rendering.crew.dask.relay import Relay
+from mandelcl.rendering.crew.dask.remote_worker import RemoteWorker
+from mandelcl.rendering.crew.messages import block_head
 from mandelcl.workers.process import Activity, WorkerMessage
 from mandelcl.workers.wire import WireError
 
@@ -468,7 +468,7 @@ def test_worker_without_a_device_is_abandoned(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_missing_dask_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mandelcl.crew.dask import connection
+    from mandelcl.rendering.crew.dask import connection
 
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(DeviceError, match=r"a cluster needs Dask: .*cluster"):

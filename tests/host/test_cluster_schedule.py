@@ -10,7 +10,6 @@ import pytest
 from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.crew.sharing import DEPTH, BlockDispatcher
 from mandelcl.engine.loop.sizing import (
     ELSEWHERE,
     SHARED_BAND_BYTES,
@@ -19,6 +18,7 @@ from mandelcl.engine.loop.sizing import (
     shared_band_pixels,
     shared_block_pixels,
 )
+from mandelcl.rendering.crew.sharing import DEPTH, BlockDispatcher
 from tests.host.test_sharing import Shelf
 
 SIDE, RATE = 16384, 1e9

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 import pytest
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.crew.dask.connection import Connection
+from mandelcl.rendering.crew.dask.connection import Connection
 
 distributed = pytest.importorskip("distributed")
 

@@ -17,15 +17,15 @@ from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.totals import Totals
-from mandelcl.crew import checking, crosscheck, judging
-from mandelcl.crew import crew as crews
-from mandelcl.crew.crew import Crew
-from mandelcl.crew.sharing import DEPTH
-from mandelcl.crew.worker_pool import WorkerPool
-from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.sizing import ELSEWHERE, in_hand_pixels
 from mandelcl.engine.variant import Variant
+from mandelcl.rendering.crew import checking, crosscheck, judging
+from mandelcl.rendering.crew import crew as crews
+from mandelcl.rendering.crew.crew import Crew
+from mandelcl.rendering.crew.sharing import DEPTH
+from mandelcl.rendering.crew.worker_pool import WorkerPool
+from mandelcl.rendering.crew.worker_slot import WorkerSlot
 from mandelcl.workers import supervised
 from mandelcl.workers.process import Activity, Worker, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy
@@ -175,7 +175,7 @@ def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "implausible", lambda _results, _job: None)
     monkeypatch.setattr(checking, "host_disagrees", lambda *_: False)
     monkeypatch.setattr(judging, "totals_of", lambda *_results: Totals(1))
-    monkeypatch.setattr("mandelcl.crew.judging.digest_of", lambda _results: b"")
+    monkeypatch.setattr("mandelcl.rendering.crew.judging.digest_of", lambda _results: b"")
 
 
 def disc() -> npt.NDArray[np.float64]:

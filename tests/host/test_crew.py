@@ -23,10 +23,6 @@ from mandelcl.base.view import View
 from mandelcl.base.words import NO_COUNT, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.crew import checking
-from mandelcl.crew.crew import Crew
-from mandelcl.crew.messages import block_head, parse
-from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Settings
@@ -34,6 +30,10 @@ from mandelcl.engine.methods import direct
 from mandelcl.engine.variant import Variant
 from mandelcl.formulas import MANDELBROT, Julia
 from mandelcl.opencl.device import Device
+from mandelcl.rendering.crew import checking
+from mandelcl.rendering.crew.crew import Crew
+from mandelcl.rendering.crew.messages import block_head, parse
+from mandelcl.rendering.crew.worker_slot import WorkerSlot
 from mandelcl.workers.process import Activity, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy
 from mandelcl.workers.wire import WireError

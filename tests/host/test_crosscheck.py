@@ -9,9 +9,9 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
-from mandelcl.crew.checking import PixelSample
-from mandelcl.crew.crosscheck import ComputedBlock, CrossChecks
 from mandelcl.engine.methods import direct as pixel
+from mandelcl.rendering.crew.checking import PixelSample
+from mandelcl.rendering.crew.crosscheck import ComputedBlock, CrossChecks
 
 ITERATIONS = 200
 JOB = Job(
@@ -97,7 +97,7 @@ def test_host_decides_which_device_is_wrong(owner: int, checker: int, liar: str)
 
 
 def test_both_devices_are_suspect_if_the_host_cannot_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mandelcl.crew.checking._DISPUTE_ITERATIONS", {"separate": 0})
+    monkeypatch.setattr("mandelcl.rendering.crew.checking._DISPUTE_ITERATIONS", {"separate": 0})
     checks = checks_with(1)
     run = given(checks)
     outcome = checks.answer("b", run, counts(run))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mandelcl.core.block import Block
-from mandelcl.crew.sharing import DEPTH, BlockDispatcher
+from mandelcl.rendering.crew.sharing import DEPTH, BlockDispatcher
 
 
 def bands(width: int, height: int, rows: int) -> list[Block]:

@@ -12,15 +12,15 @@ import pytest
 
 from mandelcl.base.errors import CancelledError, DeviceError, MandelclError, Token
 from mandelcl.core.reference import Reference
-from mandelcl.crew.crew import Crew
-from mandelcl.crew.dask.relay import Relay
-from mandelcl.crew.dask.supervisor import Supervisor
 from mandelcl.explore.device_slots import DeviceSlot
 from mandelcl.explore.tasks_aside import run_aside
 from mandelcl.lab.soak.process import SoakProcess
 from mandelcl.perturbation.counting import CountTask, exact_outcomes
 from mandelcl.perturbation.helper import Helper
 from mandelcl.perturbation.kept import ReferenceKey
+from mandelcl.rendering.crew.crew import Crew
+from mandelcl.rendering.crew.dask.relay import Relay
+from mandelcl.rendering.crew.dask.supervisor import Supervisor
 from mandelcl.workers import process
 from mandelcl.workers.process import WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy

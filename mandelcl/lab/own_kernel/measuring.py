@@ -20,13 +20,13 @@ from mandelcl.lab.own_kernel.faults import KernelFaultError, Overrun
 from mandelcl.lab.own_kernel.oracle import Oracle
 from mandelcl.lab.own_kernel.trial import LaunchShape, Trial
 from mandelcl.lab.own_kernel.worker import RunTask
-from mandelcl.numbers import by_name
-from mandelcl.opencl import oclgrind
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import reference
 from mandelcl.lab.studies.bench import Bench, filled, with_extra
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.validation import Validation
+from mandelcl.numbers import by_name
+from mandelcl.opencl import oclgrind
+from mandelcl.opencl.device import Device
 
 _CHECKED_SIZE = 37, 29  # no work-group but one of one work-item divides them
 _CHECKED_ITERATIONS = 50

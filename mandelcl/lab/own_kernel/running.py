@@ -12,12 +12,12 @@ from mandelcl.engine import choose
 from mandelcl.lab.own_kernel.contract import launched
 from mandelcl.lab.own_kernel.faults import Overrun
 from mandelcl.lab.own_kernel.worker import BuildTask, RunTask
+from mandelcl.lab.studies.timing import TimingSample
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.api import BuiltProgram, event_seconds
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.kernels import KEEP_ARGUMENTS, parameters_of, part_of, required_group
 from mandelcl.opencl.programs import kernel_names, kernel_of
-from mandelcl.lab.studies.timing import TimingSample
 
 _GUARD_WORD = 0xA5A5A5A5
 _LEAST_GUARD, _MOST_GUARD = 1 << 16, 1 << 26  # bytes

@@ -12,11 +12,11 @@ from mandelcl.lab.own_kernel.contract import KernelFile, resolved_job
 from mandelcl.lab.own_kernel.measuring import measured, simulated
 from mandelcl.lab.own_kernel.oracle import Oracle
 from mandelcl.lab.own_kernel.trial import LaunchShape
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import plots
 from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
+from mandelcl.opencl.device import Device
 
 NAME = "kernel"
 OURS = "ours"

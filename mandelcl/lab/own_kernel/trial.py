@@ -20,10 +20,10 @@ from mandelcl.lab.own_kernel.contract import KernelFile, Size
 from mandelcl.lab.own_kernel.faults import KernelFaultError, Overrun
 from mandelcl.lab.own_kernel.one_file import other_file
 from mandelcl.lab.own_kernel.worker import BuildTask, RunTask
+from mandelcl.lab.studies.timing import TimingSample
 from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.kernels import Parameter
-from mandelcl.lab.studies.timing import TimingSample
 from mandelcl.workers.dialogue import Dialogue
 
 _START_S = 120.0  # for a process to start, and a driver to load

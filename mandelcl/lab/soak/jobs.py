@@ -13,11 +13,11 @@ from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.lab.soak.record import JobFacts, JobRun
-from mandelcl.numbers import FP128, NUMBERS, by_name
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies.jobs import whole_set
 from mandelcl.lab.studies.timing import Timed
 from mandelcl.lab.studies.validation import Validator
+from mandelcl.numbers import FP128, NUMBERS, by_name
+from mandelcl.opencl.device import Device
 
 _INSIDE = 0.17  # about the share of the whole set's picture that never escapes
 _LEAST_SIDE, _MOST_SIDE = 64, 2048

@@ -22,9 +22,9 @@ def serve(channel: Channel) -> None:
     if order["type"] == "cpu":
         give_way(10)  # before the driver starts its threads: other programs come first
     from mandelcl.core import timeline
-    from mandelcl.crew.watched_device import WatchedDevice
     from mandelcl.engine import choose
     from mandelcl.lab.soak.jobs import prepared
+    from mandelcl.rendering.crew.watched_device import WatchedDevice
 
     device = WatchedDevice(choose.matching([order["spec"]])[0], channel)
     timeline.name_process(f"soak {device.label}")

@@ -18,10 +18,10 @@ from mandelcl.core.job import Job
 from mandelcl.engine.choose import class_of
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.resolve import resolve
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies.row import Row, Times, Value
 from mandelcl.lab.studies.timing import Timed, TimingSample, coarse_step, repeated
 from mandelcl.lab.studies.validation import Validation, Validator, fingerprint
+from mandelcl.opencl.device import Device
 
 # Validates the counts of a job's first run.
 Check: TypeAlias = Callable[[Words], Validation]

@@ -5,11 +5,11 @@ from typing import Any
 
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import jobs, plots
 from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
+from mandelcl.opencl.device import Device
 
 SIZES = (2048, 2560, 3200, 4000, 5000, 6250, 7812, 9765, 12207, 15258, 19073, 23150)
 LIMITS = (256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980)

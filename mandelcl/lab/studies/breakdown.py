@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import child, jobs, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.processes import whole_process
 from mandelcl.lab.studies.row import Row, Times
 from mandelcl.lab.studies.study import Column, Study
+from mandelcl.opencl.device import Device
 
 RESOLUTIONS = (500, 1000, 1500, 2000)
 

@@ -61,9 +61,9 @@ def serve(channel: Channel) -> None:
     from mandelcl.engine import choose
     from mandelcl.engine.computing.settings import Settings
     from mandelcl.engine.variant import Variant
-    from mandelcl.rendering.streaming import render_to
     from mandelcl.lab.studies import pinned
     from mandelcl.lab.studies.timing import plain
+    from mandelcl.rendering.streaming import render_to
 
     if task.cores:
         pinned.keep_to(task.cores)  # before the driver starts its threads

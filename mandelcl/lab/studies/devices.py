@@ -10,14 +10,14 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.variant import default_variant
-from mandelcl.numbers import NumberFormat, by_name
-from mandelcl.opencl.device import Device
-from mandelcl.opencl.programs import kernel_of
 from mandelcl.lab.studies import jobs, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.cells import listed
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.study import Column, Study
+from mandelcl.numbers import NumberFormat, by_name
+from mandelcl.opencl.device import Device
+from mandelcl.opencl.programs import kernel_of
 
 _CHAINS = 12
 _LAUNCHES = 12

@@ -16,10 +16,10 @@ from mandelcl.engine.kernels import Kernels
 from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
-from mandelcl.numbers.fixed import FP128
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import native
 from mandelcl.lab.studies.timing import Timed
+from mandelcl.numbers.fixed import FP128
+from mandelcl.opencl.device import Device
 
 VARIANT = Variant(1, 1, stride=16, unrolled=1, lane_columns=1, local_columns=8, local_rows=8)
 _LOOPS_PER_STEP = 256  # iterations of its loops over words, at most

@@ -10,8 +10,6 @@ from mandelcl.base.machine import cores
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.numbers import FLOAT
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import jobs, native, parts, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.plain_kernel import plain_kernel
@@ -19,6 +17,8 @@ from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
 from mandelcl.lab.studies.study_kernel import Launch
 from mandelcl.lab.studies.timing import Timed
+from mandelcl.numbers import FLOAT
+from mandelcl.opencl.device import Device
 
 SIZE = 2048
 _GROUP = 128  # work-items in the post's groups

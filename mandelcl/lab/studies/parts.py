@@ -18,12 +18,12 @@ from mandelcl.engine.computing.computation import Computation, fastest_computati
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.schedule import BlockQueue
 from mandelcl.engine.variant import Variant
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import pinned
 from mandelcl.lab.studies.bench import filled
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.timing import TimingSample, plain, repeated
 from mandelcl.lab.studies.validation import Validation
+from mandelcl.opencl.device import Device
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 

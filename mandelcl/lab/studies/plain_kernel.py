@@ -6,9 +6,9 @@ from math import prod
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.job import Job
 from mandelcl.engine import choose
+from mandelcl.lab.studies.study_kernel import Launch, StudyKernel
 from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
-from mandelcl.lab.studies.study_kernel import Launch, StudyKernel
 
 _LOCAL = 64  # work-items of a group where the programs do not say
 

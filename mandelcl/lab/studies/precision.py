@@ -12,7 +12,6 @@ from mandelcl.core.job import Job
 from mandelcl.files import output
 from mandelcl.files.comparison import Comparison
 from mandelcl.files.strips import Picture
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import hpc_native, jobs, native, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.hpc_published import DIFFERING, RESOLUTIONS
@@ -20,6 +19,7 @@ from mandelcl.lab.studies.published import ORDER, ORDERS, published_order
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
 from mandelcl.lab.studies.timing import Timed
+from mandelcl.opencl.device import Device
 
 _STYLES = dict(zip(ORDERS, ("o-", "s--", "^:"), strict=True))
 _MAP = (90, 60)  # columns and rows of the picture of where

@@ -9,11 +9,11 @@ from mandelcl.base.words import sha256
 from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.child import RenderTask, timed_process
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.timing import Timed, TimingSample
+from mandelcl.opencl.device import Device
 
 
 def whole_process(

@@ -9,13 +9,13 @@ import numpy as np
 from mandelcl.base.machine import cores
 from mandelcl.base.words import Words, sha256
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import first_version, jobs, native, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.sign_magnitude import ORDER
 from mandelcl.lab.studies.study import Column, Study
 from mandelcl.lab.studies.timing import Timed
+from mandelcl.opencl.device import Device
 
 SIZE = 2048
 CUTS = {"1x1": (1, 1), "16x16": (16, 16)}

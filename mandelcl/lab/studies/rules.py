@@ -22,11 +22,11 @@ from mandelcl.engine.loop.subdivision import NO_LIMIT, DivisionPlan
 from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.program import Program
 from mandelcl.formulas import Formula
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.timing import Timed
 from mandelcl.lab.studies.validation import Validation
+from mandelcl.opencl.device import Device
 
 
 @dataclass(frozen=True, slots=True)

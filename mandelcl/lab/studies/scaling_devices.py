@@ -9,13 +9,13 @@ from mandelcl.base.words import sha256
 from mandelcl.engine.computing.computation import fastest_computation
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.numbers import by_name
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import hpc_published, jobs, parts, pinned
 from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.timing import Timed, plain, repeated
 from mandelcl.lab.studies.validation import Validation
+from mandelcl.numbers import by_name
+from mandelcl.opencl.device import Device
 
 ONE_LANE, PLAIN, VECTORS = "one lane", "plain", "vectors"
 _UNITS = (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256)

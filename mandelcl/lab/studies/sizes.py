@@ -9,7 +9,6 @@ from typing import Any
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.job import Job
 from mandelcl.engine.variant import Variant
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import child, sizes_kernels, sizes_native
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.processes import whole_process
@@ -17,6 +16,7 @@ from mandelcl.lab.studies.published import coursework_job
 from mandelcl.lab.studies.row import Row, Times, Value
 from mandelcl.lab.studies.sizes_plot import FUNCTIONS, SEQUENTIAL, WHOLE, C, draw
 from mandelcl.lab.studies.study import Column, Study
+from mandelcl.opencl.device import Device
 
 SIZES = (512, 1024, 2048, 4096, 8192, 16384)
 _ONE_LANE = Variant(1, 1, stride=16, unrolled=4, lane_columns=1, local_columns=1, local_rows=1)

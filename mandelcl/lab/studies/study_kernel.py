@@ -11,10 +11,10 @@ from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.engine import source
 from mandelcl.engine.arguments import KERNELS, arguments, declared
+from mandelcl.lab.studies.timing import TimingSample, picture_memory
 from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Shape, event_seconds
 from mandelcl.opencl.device import Device
-from mandelcl.lab.studies.timing import TimingSample, picture_memory
 
 _LAUNCH_S = 0.1  # a launch that takes a display no longer than this wakes no watchdog
 _GROWTH = 4

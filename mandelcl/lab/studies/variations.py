@@ -13,13 +13,13 @@ from typing import Any
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.formulas import MANDELBROT, BurningShip, Formula, Julia, Multibrot3
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import plots
 from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.rules import RULES, Measure, by_rule
 from mandelcl.lab.studies.study import Column, Study
 from mandelcl.lab.studies.timing import Timed
+from mandelcl.opencl.device import Device
 
 SIZES = (2048, 5000)
 LIMITS = (256, 2980)

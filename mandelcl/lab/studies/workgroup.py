@@ -9,12 +9,12 @@ from typing import Any
 from mandelcl.base.errors import DeviceError
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import default_variant
-from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
-from mandelcl.opencl.device import Device
 from mandelcl.lab.studies import hpc_published, jobs, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
+from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
+from mandelcl.opencl.device import Device
 
 SIDES = hpc_published.SIDES
 _LARGEST = SIDES[-1]

@@ -7,11 +7,11 @@ from typing import Protocol
 from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
-from mandelcl.crew.messages import Ready, block_head, indices_of
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import sizing
 from mandelcl.engine.loop.schedule import default_budget
 from mandelcl.engine.variant import Variant
+from mandelcl.rendering.crew.messages import Ready, block_head, indices_of
 from mandelcl.workers.process import Worker
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker
 from mandelcl.workers.wire import WireError

@@ -10,12 +10,12 @@ from mandelcl.base.text import printable
 from mandelcl.core import timeline
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
-from mandelcl.crew.sharing import DEPTH
-from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop import sizing
 from mandelcl.opencl.device import Device
+from mandelcl.rendering.crew.sharing import DEPTH
+from mandelcl.rendering.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy
 

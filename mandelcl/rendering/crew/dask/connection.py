@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from mandelcl.base.errors import DeviceError, InvalidInputError
 from mandelcl.base.extras import load
 from mandelcl.base.text import printable
-from mandelcl.crew.dask.address import SchedulerAddress, how_to_start
-from mandelcl.crew.dask.members import Member, Members
+from mandelcl.rendering.crew.dask.address import SchedulerAddress, how_to_start
+from mandelcl.rendering.crew.dask.members import Member, Members
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from mandelcl.crew.dask.supervisor import Supervisor
+    from mandelcl.rendering.crew.dask.supervisor import Supervisor
 
 _T = TypeVar("_T")
 
@@ -74,12 +74,12 @@ class Connection:
                 raise InvalidInputError("a cluster is a distributed.Client, an address or local[:N]")
             return cls(where, wait)
         if address.scheduler:
-            from mandelcl.crew.dask.remote_scheduler import connected
+            from mandelcl.rendering.crew.dask.remote_scheduler import connected
 
             with ExitStack() as stack:
                 client = stack.enter_context(connected(address.scheduler, wait))
                 return cls(client, wait, owned=stack.pop_all())
-        from mandelcl.crew.dask.local import local_cluster
+        from mandelcl.rendering.crew.dask.local import local_cluster
 
         with ExitStack() as stack:
             client, supervisor = stack.enter_context(local_cluster(devices, address.workers))
@@ -195,7 +195,7 @@ class Connection:
             self._direct = False
 
     async def _knock(self) -> None:
-        from mandelcl.crew.dask import tasks
+        from mandelcl.rendering.crew.dask import tasks
 
         future = self.client.submit(tasks.knock, key=f"mandelcl-knock-{uuid.uuid4().hex}", pure=False)
         try:

@@ -9,15 +9,15 @@ from typing import Any, TypeAlias
 from mandelcl.base.errors import LONGEST_LINE, DeviceError
 from mandelcl.base.text import printable
 from mandelcl.core.job import Job
-from mandelcl.crew.dask import tasks
-from mandelcl.crew.dask.connection import Connection
-from mandelcl.crew.dask.handshake import RemoteDevice
-from mandelcl.crew.dask.members import Member
 from mandelcl.engine import choose
 from mandelcl.engine.resolve import resolve
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
 from mandelcl.numbers import by_name
+from mandelcl.rendering.crew.dask import tasks
+from mandelcl.rendering.crew.dask.connection import Connection
+from mandelcl.rendering.crew.dask.handshake import RemoteDevice
+from mandelcl.rendering.crew.dask.members import Member
 from mandelcl.workers.wire import WireError
 
 # The variant for a device in a resolved job, and the result of its self-test with it.

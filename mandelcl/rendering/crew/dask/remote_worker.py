@@ -9,9 +9,9 @@ from typing import Any
 
 from mandelcl.base.errors import MandelclError
 from mandelcl.base.text import printable
-from mandelcl.crew.dask import tasks
-from mandelcl.crew.dask.connection import Connection
-from mandelcl.crew.dask.members import Member
+from mandelcl.rendering.crew.dask import tasks
+from mandelcl.rendering.crew.dask.connection import Connection
+from mandelcl.rendering.crew.dask.members import Member
 from mandelcl.workers.process import Activity, WorkerMessage
 
 _READY, _URGENT, _USUAL = 20, 10, 0  # of a worker's tasks, those that go first

@@ -10,16 +10,16 @@ from mandelcl.base.errors import LONGEST_LINE
 from mandelcl.base.text import printable
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice
-from mandelcl.crew.dask.connection import Connection
-from mandelcl.crew.dask.handshake import RemoteDevice
-from mandelcl.crew.dask.members import Member
-from mandelcl.crew.dask.placement import Placement, RemotePart
-from mandelcl.crew.dask.remote_worker import RemoteWorker
-from mandelcl.crew.sharing import DEPTH
-from mandelcl.crew.worker_pool import WorkerPool
-from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.loop.sizing import ELSEWHERE, in_hand_pixels
+from mandelcl.rendering.crew.dask.connection import Connection
+from mandelcl.rendering.crew.dask.handshake import RemoteDevice
+from mandelcl.rendering.crew.dask.members import Member
+from mandelcl.rendering.crew.dask.placement import Placement, RemotePart
+from mandelcl.rendering.crew.dask.remote_worker import RemoteWorker
+from mandelcl.rendering.crew.sharing import DEPTH
+from mandelcl.rendering.crew.worker_pool import WorkerPool
+from mandelcl.rendering.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.workers.process import Worker, WorkerMessage
 from mandelcl.workers.supervised import RestartPolicy
 

@@ -8,10 +8,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from mandelcl.crew.dask import tasks
-from mandelcl.crew.dask.handshake import Handshake, RemoteDevice
-from mandelcl.crew.dask.relay import THREADS, Relay
-from mandelcl.crew.dask.tasks import reported_at_start, reported_later
+from mandelcl.rendering.crew.dask import tasks
+from mandelcl.rendering.crew.dask.handshake import Handshake, RemoteDevice
+from mandelcl.rendering.crew.dask.relay import THREADS, Relay
+from mandelcl.rendering.crew.dask.tasks import reported_at_start, reported_later
 from mandelcl.workers.channel import IDLE, Channel
 
 RESOURCE = "mandelcl"  # a worker has as many of it as it takes blocks

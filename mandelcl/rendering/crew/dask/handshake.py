@@ -21,7 +21,7 @@ KEY = "mandelcl"  # of the description, among all that Dask knows of a worker
 @cache
 def code_digest() -> str:
     """Return a short hash of this package's modules and kernels: where it is the same, so are the bits."""
-    package = Path(__file__).parents[2]
+    package = Path(__file__).parents[3]
     found = hashlib.sha256()
     for folder, pattern in ((package, "**/*.py"), (source.folder(), "*.cl")):
         for path in sorted(folder.glob(pattern)):

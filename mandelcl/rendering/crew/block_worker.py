@@ -17,8 +17,6 @@ from mandelcl.core import timeline
 from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
-from mandelcl.crew.messages import corners, listed_in
-from mandelcl.crew.watched_device import WatchedDevice
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.computation import Computation
 from mandelcl.engine.computing.settings import Settings
@@ -27,6 +25,8 @@ from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.variant import Variant
 from mandelcl.opencl.api import opencl_errors
 from mandelcl.opencl.device import Device, discover
+from mandelcl.rendering.crew.messages import corners, listed_in
+from mandelcl.rendering.crew.watched_device import WatchedDevice
 from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 

@@ -9,13 +9,13 @@ from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
-from mandelcl.crew import checking
-from mandelcl.crew.auditing import AcceptedBlock, Audits, Repeats, digest_of
-from mandelcl.crew.crosscheck import CheckOutcome, ComputedBlock, CrossCheck, CrossChecks
-from mandelcl.crew.sharing import BlockDispatcher
-from mandelcl.crew.worker_pool import WorkerPool
-from mandelcl.crew.worker_slot import WorkerSlot
 from mandelcl.engine.computing.work import Finished
+from mandelcl.rendering.crew import checking
+from mandelcl.rendering.crew.auditing import AcceptedBlock, Audits, Repeats, digest_of
+from mandelcl.rendering.crew.crosscheck import CheckOutcome, ComputedBlock, CrossCheck, CrossChecks
+from mandelcl.rendering.crew.sharing import BlockDispatcher
+from mandelcl.rendering.crew.worker_pool import WorkerPool
+from mandelcl.rendering.crew.worker_slot import WorkerSlot
 
 _GRACE_S, _GRACE_SHARE = 0.25, 0.02  # how long the end waits for a check: so long, or this fraction of the whole
 _REPEATED_PART = 4  # of a block's rows this part is repeated: all of them would keep another worker from its own

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.crew.sharing import DEPTH
 from mandelcl.engine.loop.sizing import SHARED_BAND_BYTES
+from mandelcl.rendering.crew.sharing import DEPTH
 from mandelcl.workers.channel import STARTING
 from mandelcl.workers.process import Worker, WorkerMessage, WorkerProcess
 from mandelcl.workers.supervised import RestartPolicy, SupervisedWorker

@@ -9,17 +9,17 @@ from mandelcl.base.errors import Token
 from mandelcl.core.block import Block
 from mandelcl.core.counts import Counts
 from mandelcl.core.job import Job
-from mandelcl.crew.crew import Crew
-from mandelcl.crew.dask.connection import Connection
-from mandelcl.crew.dask.handshake import RemoteDevice
-from mandelcl.crew.dask.placement import Placement
-from mandelcl.crew.dask.worker_pool import ClusterPool
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Work
 from mandelcl.engine.iteration_limit import Proofs
 from mandelcl.engine.loop.survey import kept_counts
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
+from mandelcl.rendering.crew.crew import Crew
+from mandelcl.rendering.crew.dask.connection import Connection
+from mandelcl.rendering.crew.dask.handshake import RemoteDevice
+from mandelcl.rendering.crew.dask.placement import Placement
+from mandelcl.rendering.crew.dask.worker_pool import ClusterPool
 from mandelcl.workers.supervised import RestartPolicy
 
 REPEATED = 64  # one of this many rows is computed by another worker, too

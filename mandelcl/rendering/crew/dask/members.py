@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mandelcl.base.text import printable
-from mandelcl.crew.dask.handshake import KEY, Handshake, RemoteDevice
+from mandelcl.rendering.crew.dask.handshake import KEY, Handshake, RemoteDevice
 from mandelcl.workers.channel import DOING, STARTING
 from mandelcl.workers.process import Activity
 from mandelcl.workers.wire import WireError

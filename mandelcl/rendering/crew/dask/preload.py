@@ -1,4 +1,4 @@
-"""For Dask workers that mandelcl does not start: `dask worker --preload mandelcl.crew.dask.preload`.
+"""For Dask workers that mandelcl does not start: `dask worker --preload mandelcl.rendering.crew.dask.preload`.
 
 The environment's MANDELCL_DEVICE has the SPECs of devices, separated by commas. Workers whose names differ by a number
 at the end, as those of one Slurm job do, take them in turn. A worker without a device registers with the
@@ -11,10 +11,10 @@ import re
 from typing import TYPE_CHECKING
 
 from mandelcl.base.errors import MandelclError
-from mandelcl.crew.dask import tasks
-from mandelcl.crew.dask.handshake import Handshake, RemoteDevice
-from mandelcl.crew.dask.relay import Relay
-from mandelcl.crew.dask.tasks import take_part
+from mandelcl.rendering.crew.dask import tasks
+from mandelcl.rendering.crew.dask.handshake import Handshake, RemoteDevice
+from mandelcl.rendering.crew.dask.relay import Relay
+from mandelcl.rendering.crew.dask.tasks import take_part
 
 if TYPE_CHECKING:
     from distributed import Worker

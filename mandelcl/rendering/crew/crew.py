@@ -16,16 +16,16 @@ from mandelcl.base.machine import new
 from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
 from mandelcl.core.report import KnownDevice, LateText, LaunchLog, Report, report_of
-from mandelcl.crew.crosscheck import ComputedBlock
-from mandelcl.crew.judging import Judge, manages, repeats_of
-from mandelcl.crew.messages import Done, Ready, parse
-from mandelcl.crew.sharing import BlockDispatcher
-from mandelcl.crew.worker_pool import StartWorker, WorkerPool, start_process
-from mandelcl.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Finished, Place, Results, Room, anywhere, boundless
 from mandelcl.engine.device_output import Array, MakeOutput
 from mandelcl.engine.loop.sizing import block_shape
+from mandelcl.rendering.crew.crosscheck import ComputedBlock
+from mandelcl.rendering.crew.judging import Judge, manages, repeats_of
+from mandelcl.rendering.crew.messages import Done, Ready, parse
+from mandelcl.rendering.crew.sharing import BlockDispatcher
+from mandelcl.rendering.crew.worker_pool import StartWorker, WorkerPool, start_process
+from mandelcl.rendering.crew.worker_slot import DevicePart, WorkerSlot
 from mandelcl.workers.supervised import RestartPolicy
 from mandelcl.workers.wire import WireError
 

@@ -11,11 +11,11 @@ from typing import Any
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
-from mandelcl.crew.block_worker import serve_order
-from mandelcl.crew.dask.handshake import RemoteDevice
 from mandelcl.engine import choose, selftest
 from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
+from mandelcl.rendering.crew.block_worker import serve_order
+from mandelcl.rendering.crew.dask.handshake import RemoteDevice
 from mandelcl.workers.channel import IDLE, Channel
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mandelcl.base.errors import DeviceError
-from mandelcl.crew.dask.handshake import KEY, Handshake
-from mandelcl.crew.dask.relay import Answer, Order, Relay
+from mandelcl.rendering.crew.dask.handshake import KEY, Handshake
+from mandelcl.rendering.crew.dask.relay import Answer, Order, Relay
 
 if TYPE_CHECKING:
     from distributed import Worker

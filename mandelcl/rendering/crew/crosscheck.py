@@ -9,7 +9,7 @@ import numpy as np
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, PixelList
 from mandelcl.core.job import Job
-from mandelcl.crew import checking
+from mandelcl.rendering.crew import checking
 
 _MOST_WAITING = 4
 _MOST_REPEATED = 4  # for each device that takes part

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.text import printable
-from mandelcl.crew.dask.remote_scheduler import quiet
-from mandelcl.crew.dask.supervisor import Supervisor, own_name
+from mandelcl.rendering.crew.dask.remote_scheduler import quiet
+from mandelcl.rendering.crew.dask.supervisor import Supervisor, own_name
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
