@@ -9,7 +9,7 @@ from zlib import crc32
 
 import pytest
 
-from mandelcl.numbers import NUMBERS
+from mandelcl.core.numbers import NUMBERS
 
 # Golden fields and published cases run in every combination, whatever the level.
 WHOLE = ("tests/golden/", "tests/device/test_published.py")

@@ -136,8 +136,8 @@ def _properties(device: "Device") -> Iterator[str]:
 
 
 def _self_tests(device: "Device") -> Iterator[str]:
+    from mandelcl.core.numbers import NUMBERS, fixed
     from mandelcl.engine import selftest
-    from mandelcl.numbers import NUMBERS, fixed
 
     yield "  Self-tests"
     for number in (*NUMBERS.values(), fixed(8)):
@@ -186,9 +186,9 @@ def _digests(device: "Device") -> Iterator[str]:
 
 def _possible(device: "Device") -> Iterable[tuple[str, "Job"]]:
     from mandelcl.cli.reference_jobs import REFERENCE_JOBS
+    from mandelcl.core.numbers import by_name
     from mandelcl.engine.choose import class_of
     from mandelcl.engine.resolve import resolve
-    from mandelcl.numbers import by_name
 
     for name, job in REFERENCE_JOBS.items():
         if device.fp64 or not by_name(job.number).needs_fp64:

@@ -13,9 +13,9 @@ from mandelcl.cli import completion, options
 from mandelcl.cli.progress import on_terminal, print_line, sized
 
 if TYPE_CHECKING:
+    from mandelcl.core.numbers import NumberFormat
     from mandelcl.engine.tune import Tuned
     from mandelcl.engine.variant import Variant
-    from mandelcl.numbers import NumberFormat
     from mandelcl.opencl.device import Device
 
 
@@ -59,10 +59,10 @@ def command(
     kernels. If one of these changes, mandelcl ignores the stored shape, with a note, and uses the built-in shape for
     this class of device.
     """
+    from mandelcl.core.numbers import by_name
     from mandelcl.engine import choose
     from mandelcl.engine.variant import forget
     from mandelcl.files import cache
-    from mandelcl.numbers import by_name
 
     formats = [by_name(name) for name in numbers or ("float", "double")]
     tuned, reasons = 0, []

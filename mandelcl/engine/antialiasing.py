@@ -8,9 +8,9 @@ import numpy as np
 
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.iteration_limit import Survey, is_too_much, spacing, surveyed
 from mandelcl.engine.methods import method_of
-from mandelcl.numbers import by_name
 
 MOST_PIXELS = 33_000_000
 MOST_ITERATIONS = 2e9

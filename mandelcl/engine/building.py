@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from mandelcl.base.errors import BuildError
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, trails
 from mandelcl.engine import source
 from mandelcl.engine.arguments import declared
@@ -13,7 +14,6 @@ from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant
 from mandelcl.files import cache
 from mandelcl.formulas.kernel import component_files
-from mandelcl.numbers import by_name
 from mandelcl.opencl.api import BuiltProgram, Kernel
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import binary_of, kernel_names

@@ -14,13 +14,13 @@ from typing import Any, Self
 
 from mandelcl.base.errors import DeviceError, MandelclError
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import choose, source
 from mandelcl.engine.choose import Choice, DeviceSelection
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
 from mandelcl.files import cache
-from mandelcl.numbers import by_name
 from mandelcl.opencl import preopen
 from mandelcl.opencl.api import RUNTIMES
 from mandelcl.opencl.device import Device, looked, open_only

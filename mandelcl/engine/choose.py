@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat, by_name
 from mandelcl.engine import selftest
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Survey
@@ -14,7 +15,6 @@ from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import ResolvedJob, resolve
 from mandelcl.engine.variant import Variant, default_variant, suited
 from mandelcl.formulas import Formula
-from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.naming import named, names
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from mandelcl.numbers import NumberFormat
+from mandelcl.core.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.families import OTHER, Family
 

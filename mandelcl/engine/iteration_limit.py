@@ -14,8 +14,8 @@ import numpy.typing as npt
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.methods import method_of
-from mandelcl.numbers import by_name
 
 LEAST = 1000
 MOST = 10**7

@@ -3,9 +3,9 @@
 from itertools import product
 
 from mandelcl.base.words import WORD_MASK, Words
+from mandelcl.core.numbers import NumberFormat
+from mandelcl.core.numbers.answers import Check, exact_check, side_by_side
 from mandelcl.formulas import Formula
-from mandelcl.numbers import NumberFormat
-from mandelcl.numbers.answers import Check, exact_check, side_by_side
 
 # Factors of 24 bits, with the sign as the last of these or without.
 _SHORT = (0, 1, 2, 0xFFF, 0x1000, 0x1001, 0x7FFFFF, 0x800000, 0x800001, 0xABCDEF, 0xFFFFFE, 0xFFFFFF)

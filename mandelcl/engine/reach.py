@@ -8,7 +8,7 @@ from fractions import Fraction
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import floor_log2, root_above, root_below
 from mandelcl.core.job import Job
-from mandelcl.numbers import LEAST_WORDS, MOST_WORDS, NUMBERS, NumberFormat, by_name, fixed
+from mandelcl.core.numbers import LEAST_WORDS, MOST_WORDS, NUMBERS, NumberFormat, by_name, fixed
 
 _FARTHER = root_above(Fraction(2))  # a point may be farther from 0 than its parts are
 _LOG10_2 = Fraction(30102, 100_000)  # a little less, so that what is named as the limit is within it

@@ -10,14 +10,14 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
 from mandelcl.colour.samples import AUTO
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
+from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE
 from mandelcl.core.reference import EXACT_VERSION, Reference
 from mandelcl.engine import antialiasing, reach
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
 from mandelcl.engine.methods import mapped_view
-from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
-from mandelcl.numbers.ieee import IEEE_FORMATS
 
 # Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time. Fine
 # steps have their price where there are many of them; the coarsest are for counts that are to be proved in any case.

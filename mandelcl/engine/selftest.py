@@ -16,14 +16,14 @@ from mandelcl.base.errors import DeviceError, first_error
 from mandelcl.base.words import Words
 from mandelcl.core import timeline
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED
+from mandelcl.core.numbers import NUMBERS, NumberFormat, by_name
+from mandelcl.core.numbers.answers import Check
 from mandelcl.engine import known_answers, microbenchmarks, source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.building import build
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.files import cache as disk_cache
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.numbers import NUMBERS, NumberFormat, by_name
-from mandelcl.numbers.answers import Check
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
@@ -212,7 +212,7 @@ def source_text(number: NumberFormat, rounding: str, variant: Variant, formula: 
 def _own_text() -> str:
     """Return the text of the test itself: when it changes, remembered results no longer hold."""
     this_file = Path(__file__)
-    packages = [this_file.parents[1] / name for name in ("numbers", "formulas")]
+    packages = [this_file.parents[1] / name for name in ("core/numbers", "formulas")]
     modules = [
         this_file,
         this_file.with_name("known_answers.py"),

@@ -11,7 +11,7 @@ from mandelcl.base.errors import MandelclError
 from mandelcl.formulas import Formula, kernel
 
 if TYPE_CHECKING:  # numbers load numpy, and the command's help needs none
-    from mandelcl.numbers import NumberFormat
+    from mandelcl.core.numbers import NumberFormat
 
 ORBITS = ("block", "survivors", "rectangles", "list")  # where orbits come from: cl/orbits_NAME.cl
 MAP = "map_lattice.cl"

@@ -18,11 +18,11 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat
 from mandelcl.engine import rate, selftest
 from mandelcl.engine.device_output import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, forget, remember, suited
-from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
 _ITERATIONS = 1000

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cache as remembered
 from typing import Self
 
+from mandelcl.core.numbers import NumberFormat
 from mandelcl.engine import source
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.files import cache
-from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.device import Device
 
 TURN = 64  # iterations that take about as long as a turn of a loop by turns

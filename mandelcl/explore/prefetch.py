@@ -16,13 +16,13 @@ from mandelcl.base.errors import MandelclError
 from mandelcl.base.exact import floor_log2
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import selftest, smoothing
 from mandelcl.engine.building import build, loop_text
 from mandelcl.engine.choose import variants_of
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.kernels import shaped
 from mandelcl.engine.resolve import resolve
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 
 # Continuous zooming covers two octaves per second.

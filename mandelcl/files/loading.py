@@ -8,13 +8,13 @@ from typing import BinaryIO
 from mandelcl.base.errors import FileError
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import require_known
 from mandelcl.files import archive, bigtiff, kfb, pillow, places, png
 from mandelcl.files.exr import reading
 from mandelcl.files.exr.header import is_exr, read_header
 from mandelcl.files.foreign import Foreign
 from mandelcl.files.output import COLOURING_KEY, JOB_KEY
 from mandelcl.files.paths import one_line, require_readable, target
-from mandelcl.numbers import require_known
 
 
 def read_field(path: str | Path) -> Field:

@@ -17,13 +17,13 @@ from mandelcl.core import timeline
 from mandelcl.core.block import Block
 from mandelcl.core.field import Field, allocate
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import COUNTS, LAST, SMOOTH, TRAILS
 from mandelcl.core.report import Report
 from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.engine.methods import direct, method_of
 from mandelcl.film.folder import Folder
 from mandelcl.film.plan import FilmPlan
-from mandelcl.numbers import by_name
 from mandelcl.perturbation.pool import Pool
 from mandelcl.perturbation.reference_jobs import helped
 from mandelcl.rendering import at_limit

@@ -7,12 +7,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mandelcl.core.numbers.ieee import IEEE_FORMATS
+from mandelcl.core.numbers.ieee_arithmetic import Scalars
 from mandelcl.core.reference import Reference
 from mandelcl.formulas import Formula
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import Store
-from mandelcl.numbers.ieee import IEEE_FORMATS
-from mandelcl.numbers.ieee_arithmetic import Scalars
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, key_of
 from mandelcl.perturbation.table import Table, TableLevel

@@ -196,7 +196,7 @@ def test_every_place_is_drawn_without_a_warning(draw: Run, name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, place in LOCATIONS.items() if not place.deep])
 def test_every_shallow_place_is_resolved_at_the_default_size(name: str) -> None:
-    from mandelcl.numbers import DOUBLE
+    from mandelcl.core.numbers import DOUBLE
 
     place = LOCATIONS[name]
     assert DOUBLE.unresolved(place.view(), place.iterations) is None

@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests import oracle

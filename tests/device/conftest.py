@@ -2,7 +2,7 @@
 
 import pytest
 
-from mandelcl.numbers import by_name
+from mandelcl.core.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.workers.process import WorkerProcess
 from tests.device.targets import name_of

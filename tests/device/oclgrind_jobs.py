@@ -15,6 +15,7 @@ import numpy as np
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import values_of
 from mandelcl.engine import selftest
 from mandelcl.engine.building import SMOOTH_LIMIT
@@ -28,7 +29,6 @@ from mandelcl.film.assembly import assembled
 from mandelcl.film.frame_answers import case
 from mandelcl.film.on_device import CPU_SHAPE, GPU_SHAPE, Assembler, KernelShape
 from mandelcl.formulas import MANDELBROT, BurningShip, Julia, Multibrot3
-from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of

@@ -7,12 +7,12 @@ import numpy as np
 
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.lab import own_kernel
 from mandelcl.lab.own_kernel import contract
 from mandelcl.lab.own_kernel.contract import KernelFile, Size
 from mandelcl.lab.own_kernel.running import Built, Running
 from mandelcl.lab.own_kernel.worker import BuildTask, RunTask
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.kernels import KEEP_ARGUMENTS
 

@@ -12,6 +12,7 @@ from _pytest.mark.structures import ParameterSet
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, whole_of
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import selftest
 from mandelcl.engine.device_output import fresh
@@ -21,7 +22,6 @@ from mandelcl.engine.loop.subdivision import LEAST_SIDE
 from mandelcl.engine.loop.subdivision import DivisionPlan as Division
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
-from mandelcl.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.opencl.device import Device, discover
 from tests import oracle
 from tests.oracle import fixed

@@ -13,10 +13,10 @@ import pytest
 from mandelcl.base.arithmetic import Real
 from mandelcl.base.words import Words
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED
+from mandelcl.core.numbers import NumberFormat, by_name
 from mandelcl.engine import selftest, source
 from mandelcl.engine.variant import default_variant
 from mandelcl.formulas import FORMULAS, Formula
-from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 from tests.device.targets import Target

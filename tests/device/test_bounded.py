@@ -12,10 +12,10 @@ from mandelcl.base.errors import CancelledError
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import selftest
 from mandelcl.engine.computing.settings import Progress
 from mandelcl.engine.variant import default_variant
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation import counting
 from mandelcl.perturbation.exact import exact_count, fraction_bits

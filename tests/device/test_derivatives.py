@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import source
 from mandelcl.formulas import FORMULAS, Formula, Julia
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 from tests.oracle.derivatives import formula as derivatives

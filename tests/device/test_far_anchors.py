@@ -12,9 +12,9 @@ from mandelcl.base.lattice import Lattice
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name, fixed
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.numbers import by_name, fixed
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.rendering.certify import bounding, work

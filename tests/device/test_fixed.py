@@ -12,9 +12,9 @@ import pytest
 
 from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED
+from mandelcl.core.numbers import fixed
 from mandelcl.engine import source
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.numbers import fixed
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
 from tests.device.word_cases import ACCESS, CASES, call, chunks, integers, random_words, words_of

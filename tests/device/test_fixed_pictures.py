@@ -10,12 +10,12 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.core.locations import find_location
+from mandelcl.core.numbers import by_name, fixed
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.resolve import resolve
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.numbers import by_name, fixed
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render
 from tests.device import views

@@ -12,8 +12,8 @@ import pytest
 
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat, by_name
 from mandelcl.formulas import Formula
-from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests.device.comparing import check, check_rendered, truth_of

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat, by_name
 from mandelcl.formulas import FORMULAS, Formula
-from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
 from tests.device.comparing import check
 from tests.device.targets import Target

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mandelcl.base.names import PERTURBED_NUMBERS
-from mandelcl.numbers import NUMBERS
+from mandelcl.core.numbers import NUMBERS
 from mandelcl.opencl import oclgrind
 from tests.device.targets import oracle_follows
 

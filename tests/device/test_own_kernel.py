@@ -8,6 +8,7 @@ import pytest
 
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import selftest
 from mandelcl.lab import own_kernel
 from mandelcl.lab.own_kernel import contract
@@ -25,7 +26,6 @@ from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.document import Document
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.timing import TimingSample
-from mandelcl.numbers import by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.device import Device
 from tests.device import planted

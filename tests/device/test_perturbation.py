@@ -13,13 +13,13 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.counts import MOST_NARROW
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.numbers import by_name
 from mandelcl.core.reference import Reference
 from mandelcl.engine import source
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.engine.methods import perturbation
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation import orbit, reference_jobs
 from mandelcl.perturbation.exact import exact_count, fraction_bits

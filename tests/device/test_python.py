@@ -17,9 +17,9 @@ import pytest
 import mandelcl
 from mandelcl import Job, View
 from mandelcl.base.errors import CancelledError, InvalidInputError, NoDeviceError
+from mandelcl.core.numbers import FLOAT
 from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.engine.variant import default_variant
-from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import discover
 from mandelcl.workers.process import WorkerProcess
 from tests import posix

@@ -15,12 +15,12 @@ from mandelcl.base.errors import BuildError, DeviceError
 from mandelcl.base.words import Words
 from mandelcl.cli import device_report
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import FLOAT, NumberFormat, ieee_answers
 from mandelcl.engine import choose, known_answers, microbenchmarks, selftest, source
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.files import cache
 from mandelcl.formulas import MANDELBROT, BurningShip
-from mandelcl.numbers import FLOAT, NumberFormat, ieee_answers
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 from mandelcl.rendering.render import render

@@ -13,11 +13,11 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.device_output import fresh
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant, default_variant
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests.device import views

@@ -11,6 +11,7 @@ from mandelcl.base.errors import CancelledError
 from mandelcl.base.words import Words, sha256
 from mandelcl.core.block import whole_of
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import selftest
 from mandelcl.engine.loop import escape
@@ -18,7 +19,6 @@ from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.program import Execution
 from mandelcl.lab.studies import first_version, jobs, rewriting
 from mandelcl.lab.studies.bench import Bench
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 from tests.device.targets import ALL_AT_ONCE, SetPace, direct, place
 from tests.oracle import compiled

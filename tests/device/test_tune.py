@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE, FLOAT, by_name
 from mandelcl.engine import choose, tune, variant
 from mandelcl.engine.variant import Variant, default_variant, forget, remember, suited
 from mandelcl.files import cache
-from mandelcl.numbers import DOUBLE, FLOAT, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests import oracle

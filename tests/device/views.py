@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 
 from mandelcl.base.view import View
-from mandelcl.numbers import NumberFormat
+from mandelcl.core.numbers import NumberFormat
 
 Sized = Callable[[int, int], View]
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from mandelcl.base.errors import MandelclError
+from mandelcl.core.numbers import by_name
 from mandelcl.core.reference import Reference
 from mandelcl.engine import choice_cache, selftest
 from mandelcl.engine.variant import Variant, suited
 from mandelcl.files import cache as kept_things
 from mandelcl.files.cache import KINDS
-from mandelcl.numbers import by_name
 from mandelcl.opencl import naming, preopen
 from mandelcl.perturbation import kept
 from tests.fuzz.devices import device

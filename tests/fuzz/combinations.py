@@ -19,10 +19,10 @@ from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import find_palette
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
+from mandelcl.core.numbers.fixed import FixedFormat
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula
-from mandelcl.numbers import by_name
-from mandelcl.numbers.fixed import FixedFormat
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.session import Session
 from tests import oracle

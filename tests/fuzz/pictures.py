@@ -16,8 +16,8 @@ from PIL import Image, PngImagePlugin
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.colour.colour import Colouring
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import require_known
 from mandelcl.files import loading
-from mandelcl.numbers import require_known
 from tests.fuzz import samples
 from tests.fuzz.ground import Ground
 from tests.fuzz.mutations import as_json, changed, changed_text, damaged

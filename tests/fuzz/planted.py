@@ -69,7 +69,7 @@ def _anchor() -> None:
     """Have anchors of fixed point that are far from 0 pass through a float, as they passed through a double once."""
     import numpy as np
 
-    from mandelcl.numbers.fixed import FixedFormat
+    from mandelcl.core.numbers.fixed import FixedFormat
 
     right = FixedFormat.encode
 

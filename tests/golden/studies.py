@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.lab.studies import border, devices, hpc_published, hybridizer, jobs, sizes
 from mandelcl.lab.studies.published import ORDER, coursework_job
 from mandelcl.lab.studies.validation import KNOWN, key_of
-from mandelcl.numbers import by_name
 from tests.oracle import compiled
 
 _BOTH = ("fused", "separate")

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from mandelcl.numbers import by_name
+from mandelcl.core.numbers import by_name
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests import oracle

@@ -2,9 +2,9 @@
 
 import pytest
 
+from mandelcl.core.numbers import DOUBLE, FLOAT, FP128, fixed
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.variant import Variant, class_variant
-from mandelcl.numbers import DOUBLE, FLOAT, FP128, fixed
 from mandelcl.opencl.families import Family, family_of
 
 AMD, INTEL, MESA = "AMD Accelerated Parallel Processing", "Intel(R) OpenCL Graphics", "rusticl"

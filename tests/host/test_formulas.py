@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import LEAST_RADIUS_SQUARED, Job
+from mandelcl.core.numbers import DOUBLE
 from mandelcl.engine import source
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3, formula_named
 from mandelcl.formulas.operations import OPERATIONS
-from mandelcl.numbers import DOUBLE
 from tests.operations import OPERATION_TEXTS
 from tests.oracle import vectors
 from tests.oracle.cases import CUBIC, JULIAS, SHIP, returning_job

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mandelcl.base import names
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
-from mandelcl.numbers import DOUBLE, FLOAT, NUMBERS, IeeeFormat, by_name
-from mandelcl.numbers.format import guard_bits
+from mandelcl.core.numbers import DOUBLE, FLOAT, NUMBERS, IeeeFormat, by_name
+from mandelcl.core.numbers.format import guard_bits
 from tests import oracle
 
 ieee = pytest.mark.parametrize("number", [FLOAT, DOUBLE], ids=lambda number: number.name)

@@ -11,12 +11,12 @@ import pytest
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE, FLOAT
 from mandelcl.lab import own_kernel
 from mandelcl.lab.own_kernel import complaints, contract, faults
 from mandelcl.lab.own_kernel.contract import KernelFile, read_kernel
 from mandelcl.lab.own_kernel.faults import Overrun
 from mandelcl.lab.own_kernel.one_file import other_file
-from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.kernels import Parameter
 
 NAIVE = KernelFile("naive.cl", own_kernel.example("naive"))

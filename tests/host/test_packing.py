@@ -8,10 +8,10 @@ import pytest
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
+from mandelcl.core.numbers import by_name
+from mandelcl.core.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.core.reference import Reference
 from mandelcl.engine import source
-from mandelcl.numbers import by_name
-from mandelcl.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.perturbation.packing import REALS, HeaderLayout, Packing, coefficients_of, packed, places_of
 from mandelcl.perturbation.scaled_arithmetic import FORMATS

@@ -14,6 +14,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat
 from mandelcl.core.reference import Reference
 from mandelcl.engine import choose, selftest
 from mandelcl.engine.device_class import DeviceClass
@@ -21,7 +22,6 @@ from mandelcl.engine.iteration_limit import Proofs, surveyed
 from mandelcl.engine.resolve import ResolvedJob, resolve
 from mandelcl.engine.variant import Variant
 from mandelcl.formulas import BurningShip, Formula
-from mandelcl.numbers import NumberFormat
 from mandelcl.opencl.families import OTHER
 
 WITH = [DeviceClass(fp64=False), DeviceClass()]

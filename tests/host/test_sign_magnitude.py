@@ -13,11 +13,11 @@ from mandelcl.base.machine import cores
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.methods import METHODS
 from mandelcl.engine.program import Execution
 from mandelcl.lab.studies import first_version, native, reference, rewriting, sign_magnitude
 from mandelcl.lab.studies.bench import Bench
-from mandelcl.numbers import by_name
 from tests.oracle import fixed
 from tests.oracle import sign_magnitude as oracle
 from tests.oracle.cases import first_version_jobs

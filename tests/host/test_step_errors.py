@@ -10,10 +10,10 @@ import pytest
 
 from mandelcl.base.arithmetic import Arithmetic
 from mandelcl.base.view import View
+from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat, by_name
+from mandelcl.core.numbers.fixed import FixedFormat
+from mandelcl.core.numbers.ieee_arithmetic import Scalars
 from mandelcl.formulas import MANDELBROT, Formula, Multibrot3
-from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat, by_name
-from mandelcl.numbers.fixed import FixedFormat
-from mandelcl.numbers.ieee_arithmetic import Scalars
 from tests.ratios import Complex, Ratios
 
 FORMULAS = (MANDELBROT, Multibrot3())

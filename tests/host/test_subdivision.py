@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE, FLOAT, FP128, by_name
 from mandelcl.engine.loop import proof
 from mandelcl.engine.loop.subdivision import DivisionLevel, DivisionPlan, levels, line
 from mandelcl.engine.resolve import share_of_one_count
-from mandelcl.numbers import DOUBLE, FLOAT, FP128, by_name
 
 plans = st.builds(DivisionPlan, st.integers(1, 40), st.integers(2, 5), st.integers(2, 40), st.integers(1, 5))
 sides = st.integers(3, 3000)

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import WINDOW
 from mandelcl.engine.methods import direct
-from mandelcl.numbers import by_name
 from tests.oracle.derivatives.arithmetic import derivatives
 
 Point: TypeAlias = tuple[np.float32, np.float32]

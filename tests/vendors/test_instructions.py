@@ -8,11 +8,11 @@ import pytest
 
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat
 from mandelcl.engine.building import loop_text
 from mandelcl.engine.selftest import source_text
 from mandelcl.engine.variant import class_variant
 from mandelcl.formulas import MANDELBROT
-from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
 from tests.vendors import instructions
 from tests.vendors.amd import Amd, libraries
 from tests.vendors.built import CannotBuildError, Kernel

@@ -2,8 +2,8 @@
 
 import re
 
+from mandelcl.core.numbers import DOUBLE, FLOAT, FP128, fixed
 from mandelcl.engine.arguments import KERNELS
-from mandelcl.numbers import DOUBLE, FLOAT, FP128, fixed
 from tests.vendors import texts
 from tests.vendors.targets import targets
 

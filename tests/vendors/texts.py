@@ -9,6 +9,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.counts import NARROW, WIDE
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat
 from mandelcl.core.planes import CERTIFIED, PLANES
 from mandelcl.core.reference import Reference
 from mandelcl.engine import narrowing, reach, selftest, source, totalling
@@ -22,7 +23,6 @@ from mandelcl.engine.variant import Variant, class_variant
 from mandelcl.film import on_device
 from mandelcl.film.on_device import GPU_SHAPE
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
-from mandelcl.numbers import NumberFormat
 
 USUAL = ("counts", "smooth")
 _VIEW = View.centred("-0.75", "0.125", "1.5", 64, 64)

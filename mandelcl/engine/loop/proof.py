@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mandelcl.base.exact import root_below
 from mandelcl.core.job import Job
-from mandelcl.numbers import by_name
+from mandelcl.core.numbers import by_name
 
 _LEAST = Fraction(1, 10**30)  # far above what underflow in float can lose
 _MARGIN = Fraction(1, 1 << 17)  # of the escape radius: for rounding in |z|² and in its bounds

@@ -13,8 +13,8 @@ from mandelcl.base.lattice import Lattice
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat
 from mandelcl.engine.methods import bounded, direct, perturbation
-from mandelcl.numbers import NumberFormat
 
 
 def _meets_denormals(job: Job, number: NumberFormat) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 from mandelcl.base.exact import floor_log2
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.methods import direct
-from mandelcl.numbers import by_name
 
 KERNEL, LOOP = "method_bounded.cl", ("advance_bounded.cl",)
 count = direct.count

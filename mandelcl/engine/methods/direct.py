@@ -8,8 +8,8 @@ from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import DISTANCE, trails
-from mandelcl.numbers import by_name
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:

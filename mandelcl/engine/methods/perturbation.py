@@ -11,11 +11,11 @@ from mandelcl.base.lattice import Lattice
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers.ieee import IEEE_FORMATS
+from mandelcl.core.numbers.ieee_arithmetic import Scalars
 from mandelcl.core.planes import CERTIFIED, DISTANCE, trails
 from mandelcl.core.reference import Reference
 from mandelcl.engine.methods import direct
-from mandelcl.numbers.ieee import IEEE_FORMATS
-from mandelcl.numbers.ieee_arithmetic import Scalars
 
 if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
     from mandelcl.perturbation.kept import ReferenceKey

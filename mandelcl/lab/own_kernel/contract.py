@@ -7,9 +7,9 @@ from pathlib import Path
 
 from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat
 from mandelcl.files.paths import one_line, require_readable, target
 from mandelcl.lab.own_kernel import EXAMPLES, SUFFIX, example
-from mandelcl.numbers import DOUBLE, FLOAT, NumberFormat
 from mandelcl.opencl.kernels import Parameter
 
 KERNEL = "mandelbrot"

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mandelcl.base.errors import DeviceError
+from mandelcl.core.numbers import NumberFormat
 from mandelcl.lab.own_kernel.contract import KERNEL, SIGNATURE, KernelFile, prelude
-from mandelcl.numbers import NumberFormat
 
 _MOST_LINES = 16
 # Of endings of a process that do not say it themselves.

@@ -10,6 +10,7 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import selftest
 from mandelcl.lab.own_kernel import complaints, contract, faults
 from mandelcl.lab.own_kernel.contract import KernelFile, Size
@@ -24,7 +25,6 @@ from mandelcl.lab.studies import reference
 from mandelcl.lab.studies.bench import Bench, filled, with_extra
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.validation import Validation
-from mandelcl.numbers import by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.device import Device
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from mandelcl.base.arithmetic import Complex
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.lab.studies.reference import Arrays, escape_counts
-from mandelcl.numbers import by_name
 
 _PART = 1 << 15  # pixels whose orbits stay in a core's own memory
 

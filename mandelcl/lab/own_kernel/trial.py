@@ -12,6 +12,7 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat, by_name
 from mandelcl.engine.variant import fit_local
 from mandelcl.files.leftovers import in_temporary_folder
 from mandelcl.lab import own_kernel
@@ -21,7 +22,6 @@ from mandelcl.lab.own_kernel.faults import KernelFaultError, Overrun
 from mandelcl.lab.own_kernel.one_file import other_file
 from mandelcl.lab.own_kernel.worker import BuildTask, RunTask
 from mandelcl.lab.studies.timing import TimingSample
-from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl import oclgrind
 from mandelcl.opencl.kernels import Parameter
 from mandelcl.workers.dialogue import Dialogue

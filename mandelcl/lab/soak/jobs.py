@@ -11,12 +11,12 @@ import numpy as np
 from mandelcl.base.errors import NEVER
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import FP128, NUMBERS, by_name
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.lab.soak.record import JobFacts, JobRun
 from mandelcl.lab.studies.jobs import whole_set
 from mandelcl.lab.studies.timing import Timed
 from mandelcl.lab.studies.validation import Validator
-from mandelcl.numbers import FP128, NUMBERS, by_name
 from mandelcl.opencl.device import Device
 
 _INSIDE = 0.17  # about the share of the whole set's picture that never escapes

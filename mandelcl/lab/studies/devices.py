@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mandelcl.base.errors import DeviceError
+from mandelcl.core.numbers import NumberFormat, by_name
 from mandelcl.engine import source
 from mandelcl.engine.arguments import arguments
 from mandelcl.engine.variant import default_variant
@@ -15,7 +16,6 @@ from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.cells import listed
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.study import Column, Study
-from mandelcl.numbers import NumberFormat, by_name
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 

@@ -7,6 +7,7 @@ import numpy as np
 from mandelcl.base.errors import Token
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers.fixed import FP128
 from mandelcl.engine import source
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.block_loop import BlockLoop
@@ -18,7 +19,6 @@ from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
 from mandelcl.lab.studies import native
 from mandelcl.lab.studies.timing import Timed
-from mandelcl.numbers.fixed import FP128
 from mandelcl.opencl.device import Device
 
 VARIANT = Variant(1, 1, stride=16, unrolled=1, lane_columns=1, local_columns=8, local_rows=8)

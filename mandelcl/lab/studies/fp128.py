@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.lab.studies import jobs, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.study import Column, Study
-from mandelcl.numbers import by_name
 
 SIZE = 2048
 NUMBERS = ("float", "double", "fp128")

@@ -8,6 +8,7 @@ from typing import Any
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.machine import cores
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import FLOAT
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.lab.studies import jobs, native, parts, plots
@@ -17,7 +18,6 @@ from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
 from mandelcl.lab.studies.study_kernel import Launch
 from mandelcl.lab.studies.timing import Timed
-from mandelcl.numbers import FLOAT
 from mandelcl.opencl.device import Device
 
 SIZE = 2048

@@ -22,11 +22,11 @@ import numpy as np
 from mandelcl.base.errors import CancelledError, DeviceError
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.files.leftovers import in_temporary_folder
 from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.timing import TimingSample
-from mandelcl.numbers import by_name
 
 SPEC = "native"
 _SOURCES = Path(__file__).with_name("c")

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.lab.studies import hpc_native, hpc_published, jobs, native, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.plain_kernel import one_each, plain_kernel
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 
 NAMES = {"hypot": "|z| ≥ 2 by hypot", "root": "|z| ≥ 2 by square root", "norm": "|z|² ≥ 4"}

@@ -5,9 +5,9 @@ from math import prod
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import choose
 from mandelcl.lab.studies.study_kernel import Launch, StudyKernel
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 
 _LOCAL = 64  # work-items of a group where the programs do not say

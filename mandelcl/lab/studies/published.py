@@ -6,9 +6,9 @@ from fractions import Fraction
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE, by_name
 from mandelcl.engine.variant import default_variant
 from mandelcl.lab.studies.study_kernel import Launch, StudyKernel
-from mandelcl.numbers import DOUBLE, by_name
 from mandelcl.opencl.device import Device
 
 

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from mandelcl.base.arithmetic import Complex
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import NumberFormat, by_name
 from mandelcl.engine.methods import direct
 from mandelcl.engine.methods.direct import start
 from mandelcl.lab.studies import sign_magnitude
-from mandelcl.numbers import NumberFormat, by_name
 
 Reals = npt.NDArray[np.floating]
 Operation = Callable[[Reals, Reals, Reals], Reals]

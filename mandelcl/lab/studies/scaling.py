@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.machine import cores
+from mandelcl.core.numbers import by_name
 from mandelcl.lab.studies import hpc_native, hpc_published, jobs, native, scaling_devices
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.hpc_native import Threads
@@ -12,7 +13,6 @@ from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.scaling_devices import ONE_LANE, PLAIN, VECTORS, unit_counts
 from mandelcl.lab.studies.scaling_plot import draw
 from mandelcl.lab.studies.study import Column, Study
-from mandelcl.numbers import by_name
 
 SCHEDULES = ("dynamic", "static")
 _CHUNKS = (16, 256, 4096)  # iterations of the loop; 1 is OpenMP's own

@@ -6,6 +6,7 @@ from functools import partial
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.words import sha256
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.computing.computation import fastest_computation
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
@@ -14,7 +15,6 @@ from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.timing import Timed, plain, repeated
 from mandelcl.lab.studies.validation import Validation
-from mandelcl.numbers import by_name
 from mandelcl.opencl.device import Device
 
 ONE_LANE, PLAIN, VECTORS = "one lane", "plain", "vectors"

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.core.job import Job
-from mandelcl.numbers.fixed import FP128
+from mandelcl.core.numbers.fixed import FP128
 
 ORDER = "sign-magnitude"
 

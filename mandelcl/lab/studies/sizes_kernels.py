@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import default_variant
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.plain_kernel import in_line, one_each, plain_kernel
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.timing import Timed
-from mandelcl.numbers import DOUBLE
 from mandelcl.opencl.device import Device
 
 _LOCAL_GPU = ((8, 4), (8, 8), (16, 8), (16, 16), (32, 1), (32, 4), (32, 8), (64, 1), (128, 1), (256, 1))

@@ -9,10 +9,10 @@ import numpy as np
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import source
 from mandelcl.engine.arguments import KERNELS, arguments, declared
 from mandelcl.lab.studies.timing import TimingSample, picture_memory
-from mandelcl.numbers import by_name
 from mandelcl.opencl.api import Shape, event_seconds
 from mandelcl.opencl.device import Device
 

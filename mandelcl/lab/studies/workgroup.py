@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from mandelcl.base.errors import DeviceError
+from mandelcl.core.numbers import DOUBLE, FLOAT, IeeeFormat
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import default_variant
 from mandelcl.lab.studies import hpc_published, jobs, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
-from mandelcl.numbers import DOUBLE, FLOAT, IeeeFormat
 from mandelcl.opencl.device import Device
 
 SIDES = hpc_published.SIDES

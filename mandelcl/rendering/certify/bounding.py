@@ -8,10 +8,10 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.counts import total_of
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
+from mandelcl.core.numbers.fixed import MOST_WORDS
 from mandelcl.core.planes import CERTIFIED
 from mandelcl.core.report import LaunchLog
-from mandelcl.numbers import by_name
-from mandelcl.numbers.fixed import MOST_WORDS
 from mandelcl.perturbation.exact import fraction_bits
 from mandelcl.rendering.certify.refining import Indices, Refiner, Watch
 

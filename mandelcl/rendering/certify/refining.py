@@ -12,13 +12,13 @@ from mandelcl.base.errors import Token, stop_if
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.loop.listed import gathered
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
 from mandelcl.engine.resolve import FINE
-from mandelcl.numbers import DOUBLE
 
 Indices = npt.NDArray[np.uint32]
 

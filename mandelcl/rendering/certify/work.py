@@ -11,6 +11,7 @@ from mandelcl.base.errors import NEVER, Token
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import CERTIFIED
 from mandelcl.core.report import Certified, LateText, Report
 from mandelcl.core.totals import Totals, totals_of
@@ -22,7 +23,6 @@ from mandelcl.engine.loop.schedule import Pace, default_budget
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.rate import iterations_per_second
 from mandelcl.engine.variant import Variant
-from mandelcl.numbers import by_name
 from mandelcl.rendering.certify.bounding import MOST_TURNS, Bounding
 from mandelcl.rendering.certify.exactly import Exactly
 from mandelcl.rendering.certify.refining import Indices, Refiner, finer

@@ -4,10 +4,10 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from mandelcl.base.arithmetic import Arithmetic, Complex, Real
-from mandelcl.numbers import NumberFormat
-from mandelcl.numbers.fixed import FixedFormat
-from mandelcl.numbers.ieee import FLOAT, IeeeFormat
-from mandelcl.numbers.ieee_arithmetic import Scalars
+from mandelcl.core.numbers import NumberFormat
+from mandelcl.core.numbers.fixed import FixedFormat
+from mandelcl.core.numbers.ieee import FLOAT, IeeeFormat
+from mandelcl.core.numbers.ieee_arithmetic import Scalars
 
 
 class DerivativeArithmetic(Protocol):

@@ -12,7 +12,7 @@ import numpy as np
 from mandelcl.base.arithmetic import Arithmetic, Complex
 
 if TYPE_CHECKING:
-    from mandelcl.numbers.fixed import FixedFormat
+    from mandelcl.core.numbers.fixed import FixedFormat
 
 Scaled: TypeAlias = tuple[int, int, int]
 Point: TypeAlias = tuple[Any, ...]  # both parts, and an exponent where that is not 0

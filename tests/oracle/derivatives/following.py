@@ -8,8 +8,8 @@ import numpy as np
 
 from mandelcl.base.arithmetic import Complex
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.methods import direct, perturbation
-from mandelcl.numbers import by_name
 from tests.oracle.derivatives import formula
 from tests.oracle.derivatives.arithmetic import FollowedDerivatives, derivatives
 from tests.oracle.derivatives.formula import Derivative

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
-from mandelcl.numbers.ieee_arithmetic import FusedIntegers
+from mandelcl.core.numbers.ieee_arithmetic import FusedIntegers
 
 if TYPE_CHECKING:
-    from mandelcl.numbers.ieee import IeeeFormat
+    from mandelcl.core.numbers.ieee import IeeeFormat
 
 
 class IeeeDerivatives:

@@ -11,8 +11,8 @@ from typing import Any
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import DOUBLE, FLOAT
 from mandelcl.engine import choose, selftest
-from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.crew.block_worker import serve_order
 from mandelcl.rendering.crew.dask.handshake import RemoteDevice

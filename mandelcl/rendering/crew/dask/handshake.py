@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from mandelcl.base.text import printable
+from mandelcl.core.numbers import DOUBLE, FLOAT
 from mandelcl.engine import selftest, source
 from mandelcl.engine.device_class import DeviceClass
-from mandelcl.numbers import DOUBLE, FLOAT
 from mandelcl.opencl.device import Device
 from mandelcl.version import __version__
 from mandelcl.workers.wire import WireError

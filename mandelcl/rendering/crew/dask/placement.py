@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 from mandelcl.base.errors import LONGEST_LINE, DeviceError
 from mandelcl.base.text import printable
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine import choose
 from mandelcl.engine.resolve import resolve
 from mandelcl.engine.selftest import SelfTestResult
 from mandelcl.engine.variant import Variant
-from mandelcl.numbers import by_name
 from mandelcl.rendering.crew.dask import tasks
 from mandelcl.rendering.crew.dask.connection import Connection
 from mandelcl.rendering.crew.dask.handshake import RemoteDevice

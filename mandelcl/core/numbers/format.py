@@ -9,8 +9,8 @@ from mandelcl.base.arithmetic import Arithmetic
 from mandelcl.base.exact import floor_log2
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
+from mandelcl.core.numbers.answers import Check
 from mandelcl.formulas import Formula
-from mandelcl.numbers.answers import Check
 
 # A coordinate's error moves a pixel by less than 2^−GUARD_BITS of the distance to the next one.
 GUARD_BITS = 4

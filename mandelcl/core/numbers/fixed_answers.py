@@ -8,12 +8,12 @@ import numpy as np
 from mandelcl.base.arithmetic import Complex
 from mandelcl.base.exact import root_above
 from mandelcl.base.words import WORD_MASK, Words
+from mandelcl.core.numbers.answers import side_by_side
+from mandelcl.core.numbers.fixed_arithmetic import Digits, FixedArithmetic
 from mandelcl.formulas import Formula
-from mandelcl.numbers.answers import side_by_side
-from mandelcl.numbers.fixed_arithmetic import Digits, FixedArithmetic
 
 if TYPE_CHECKING:
-    from mandelcl.numbers.fixed import FixedFormat
+    from mandelcl.core.numbers.fixed import FixedFormat
 
 _LARGEST_POINT = Fraction(2)
 _POINTS = [

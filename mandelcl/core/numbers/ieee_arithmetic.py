@@ -8,7 +8,7 @@ import numpy as np
 from mandelcl.base.arithmetic import Complex
 
 if TYPE_CHECKING:
-    from mandelcl.numbers.ieee import IeeeFormat
+    from mandelcl.core.numbers.ieee import IeeeFormat
 
 Scalar: TypeAlias = np.float32 | np.float64
 

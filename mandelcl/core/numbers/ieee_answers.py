@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.words import WORD_MASK, Words
+from mandelcl.core.numbers.answers import Check, side_by_side
+from mandelcl.core.numbers.ieee_arithmetic import Scalar, Scalars
 from mandelcl.formulas import Formula
-from mandelcl.numbers.answers import Check, side_by_side
-from mandelcl.numbers.ieee_arithmetic import Scalar, Scalars
 
 if TYPE_CHECKING:
-    from mandelcl.numbers.ieee import IeeeFormat
+    from mandelcl.core.numbers.ieee import IeeeFormat
 
 
 def checks(number: "IeeeFormat", fused: bool, formula: Formula) -> list[Check]:

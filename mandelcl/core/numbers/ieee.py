@@ -10,10 +10,10 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import floor_log2, just_below_4
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
+from mandelcl.core.numbers.answers import Check
+from mandelcl.core.numbers.format import ErrorBounds, NumberFormat
+from mandelcl.core.numbers.ieee_arithmetic import FusedIntegers, Scalars
 from mandelcl.formulas import Formula
-from mandelcl.numbers.answers import Check
-from mandelcl.numbers.format import ErrorBounds, NumberFormat
-from mandelcl.numbers.ieee_arithmetic import FusedIntegers, Scalars
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class IeeeFormat(NumberFormat):
 
     def checks(self, rounding: str, formula: Formula) -> list[Check]:
         """Return what a device must answer in its self-test."""
-        from mandelcl.numbers import ieee_answers  # only a self-test needs it
+        from mandelcl.core.numbers import ieee_answers  # only a self-test needs it
 
         return ieee_answers.checks(self, rounding == "fused", formula)
 

@@ -16,10 +16,10 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import just_below_4, root_above
 from mandelcl.base.view import View
 from mandelcl.base.words import WORD_MASK, Words
+from mandelcl.core.numbers.answers import Check, exact_check
+from mandelcl.core.numbers.fixed_arithmetic import FixedArithmetic
+from mandelcl.core.numbers.format import ErrorBounds, NumberFormat
 from mandelcl.formulas import Formula
-from mandelcl.numbers.answers import Check, exact_check
-from mandelcl.numbers.fixed_arithmetic import FixedArithmetic
-from mandelcl.numbers.format import ErrorBounds, NumberFormat
 
 LEAST_WORDS, MOST_WORDS = 2, 32
 _LONG_DIGIT_WORDS = 4  # up to here a digit has 48 bits; longer columns need more room for their sums
@@ -173,7 +173,7 @@ class FixedFormat(NumberFormat):
 
     def checks(self, rounding: str, formula: Formula) -> list[Check]:  # noqa: ARG002 - there is one
         """Return what a device must answer in its self-test."""
-        from mandelcl.numbers import fixed_answers  # only a self-test needs it
+        from mandelcl.core.numbers import fixed_answers  # only a self-test needs it
 
         return [exact_check(formula.summary, "selftest_number", *fixed_answers.steps(self, formula))]
 

@@ -7,9 +7,9 @@ import re
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.text import quoted
-from mandelcl.numbers.fixed import FP128, LEAST_WORDS, MOST_WORDS, FixedFormat
-from mandelcl.numbers.format import NumberFormat
-from mandelcl.numbers.ieee import DOUBLE, FLOAT, IeeeFormat
+from mandelcl.core.numbers.fixed import FP128, LEAST_WORDS, MOST_WORDS, FixedFormat
+from mandelcl.core.numbers.format import NumberFormat
+from mandelcl.core.numbers.ieee import DOUBLE, FLOAT, IeeeFormat
 
 __all__ = [
     "DOUBLE",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from mandelcl.base.arithmetic import Complex
 
 if TYPE_CHECKING:
-    from mandelcl.numbers.fixed import FixedFormat
+    from mandelcl.core.numbers.fixed import FixedFormat
 
 # Most significant first, each a count of its own units.
 Digits: TypeAlias = list[int]
