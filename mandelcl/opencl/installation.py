@@ -25,6 +25,8 @@ _DEVICE_FOLDERS = (
 )
 # Another boot may find other hardware; another machine, by a cache that both see, has another boot.
 _FACTS = ("/proc/sys/kernel/random/boot_id", "/proc/driver/nvidia/version", "/sys/module/amdgpu/version")
+# The packages whose code chooses among the devices, with what lies in them.
+CODE = ("core", "engine", "formulas", "opencl")
 _LINKER = "/etc/ld.so.cache"  # written whenever the system's libraries change
 
 
@@ -51,13 +53,12 @@ def _system() -> tuple[str, str]:
 
 def _code() -> Iterator[str]:
     package = Path(__file__).parents[1]
-    folders = [
-        package / name for name in ("engine", "formulas", "formulas/operations", "methods", "numbers", "opencl", "cl")
-    ]
-    for folder in (*folders, package.parent / "cl"):  # kernels lie in the package, or beside it in a checkout
-        for name in sorted(_names(folder)):
-            if name.endswith((".py", ".cl")):
-                yield _file(folder / name)
+    # Kernels lie in the package, or beside it in a checkout.
+    for top in (*(package / name for name in CODE), package / "cl", package.parent / "cl"):
+        for folder, _, names in os.walk(top):
+            for name in sorted(names):
+                if name.endswith((".py", ".cl")):
+                    yield _file(f"{folder}/{name}")
 
 
 def _files(vendor: Vendor) -> Iterable[str]:

@@ -11,6 +11,8 @@ from mandelcl.opencl.installation import installation
 from mandelcl.opencl.runtimes import prepare
 from tests.host.conftest import Machine
 
+PACKAGE = Path(module.__file__).parents[1]
+
 
 def text(machine: Machine) -> str:
     """What another process would read."""
@@ -81,3 +83,11 @@ def test_loader_configured_by_user_opens_no_single_library(installed: Machine) -
     assert installed.again().takes_library
     installed.patch.setenv("OCL_ICD_VENDORS", str(installed.system))
     assert not installed.again().takes_library
+
+
+@pytest.mark.parametrize("name", module.CODE)
+def test_fingerprint_contains_every_module_that_chooses_devices(installed: Machine, name: str) -> None:
+    found = text(installed)
+    modules = sorted((PACKAGE / name).rglob("*.py"))
+    assert modules
+    assert [path for path in modules if f"{path} " not in found] == []
