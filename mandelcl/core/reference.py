@@ -66,6 +66,10 @@ class Reference:
         corners = (view.lattice.point(column, row) for column in (0, right) for row in (0, bottom))
         return all((x - self.re) ** 2 + (y - self.im) ** 2 <= self.radius**2 for x, y in corners)
 
+    def distance_squared(self, other: "Reference") -> Fraction:
+        """Return the square of the distance to another reference's point."""
+        return (self.re - other.re) ** 2 + (self.im - other.im) ** 2
+
 
 @lru_cache(maxsize=128)  # it is asked for several times while a job is resolved, and deep down that takes a while
 def _disc(view: View) -> tuple[Fraction, Fraction, Fraction]:

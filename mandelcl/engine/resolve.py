@@ -25,7 +25,8 @@ FINE = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
 _DEEP = {DOUBLE.name: (15, 12), FLOAT.name: (10, 4)}
 _FIRST = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
 _DEEP_RADIUS = Fraction(1, 1 << 96)  # that of a view at a zoom of some 10^29
-_MOST_RADII = 16  # beyond this, a reference cut for its radius costs bits of the view's differences
+# Beyond so many radii of the view, a reference's own radius and its distance cost truth: docs/deep-zoom.md.
+MOST_RADII, MOST_DISTANCE = 1 << 8, 4
 
 _LEAST_SIDE = 512  # pixels of the longer side: rectangles below 8 pixels, of one count, are not worth tracing
 _MOST_WORK = 500  # iterations: shortcuts may end a longer orbit
@@ -147,9 +148,15 @@ def _resolves(number: NumberFormat, job: Job) -> bool:
 
 def _warnings(job: Job, reference: Reference) -> tuple[str, ...]:
     warnings = []
-    if reference.radius > _MOST_RADII * Reference.of(job.view).radius:
+    needed = Reference.of(job.view)
+    if reference.radius > MOST_RADII * needed.radius:
         warnings.append(
-            f"the reference's radius is more than {_MOST_RADII} times what the view needs; counts are right less often"
+            f"the reference's radius is more than {MOST_RADII} times what the view needs; counts are right less often"
+        )
+    elif reference.distance_squared(needed) > (MOST_DISTANCE * needed.radius) ** 2:
+        warnings.append(
+            f"the reference is more than {MOST_DISTANCE} times as far from the view's middle as its corners are; "
+            "counts are right less often"
         )
     if _on_the_circle(job, reference):
         warnings.append(

@@ -10,10 +10,12 @@ from typing import Any, Protocol, TypeAlias
 
 from mandelcl.base.errors import CancelledError, MandelclError
 from mandelcl.core.job import Job
-from mandelcl.explore import messages, references
+from mandelcl.explore import messages
+from mandelcl.explore.finding import point_of
 from mandelcl.explore.leaving import Leaving
-from mandelcl.explore.messages import Message
-from mandelcl.explore.references import Kept
+from mandelcl.explore.messages import Message, ViewWanted
+from mandelcl.explore.motion import MotionViewing, Passing
+from mandelcl.explore.references import PaneReferences
 from mandelcl.explore.viewing import Viewing
 from mandelcl.explore.workspace import Workspace
 
@@ -56,7 +58,8 @@ class Client:
         self.painting = asyncio.Lock()  # one view at a time, because each takes memory
         self.refining = asyncio.Lock()  # the same; a process that is told to stop may take a while
         self._generations: dict[int, int] = {}
-        self._kept: dict[int, Kept] = {}
+        self._references: dict[int, PaneReferences] = {}
+        self._passing: dict[int, Passing] = {}
         self._allowed, self._counted = _AT_ONCE, time.monotonic()
 
     async def serve(self, answers: "Answers") -> None:
@@ -104,21 +107,38 @@ class Client:
             return  # an older, superseded view
         self.workspace.require_room(wanted.memory - (before.wanted.memory if before is not None else 0))
         self._generations[wanted.pane] = wanted.generation
-        self.leaving.overtake(wanted.pane, wanted.generation)
-        if before is not None:
-            before.end()
-        job = references.referred(wanted.job, self._kept.get(wanted.pane))
-        if job.reference is not None:
-            self._kept[wanted.pane] = Kept(job.reference, job.formula, job.radius_squared)
-        viewing = self.panes[wanted.pane] = Viewing(wanted, job, self, self.workspace.computing, before)
+        passing = self._passing.setdefault(wanted.pane, Passing())
+        passing.follow(before, motion=wanted.motion)
+        self.leaving.overtake(wanted.pane, passing.first(wanted.generation))
+        job = self._referred(wanted)
+        if wanted.motion:
+            viewing: Viewing = MotionViewing(wanted, job, self, self.workspace.computing)
+        else:
+            still = None if isinstance(before, MotionViewing) else before
+            viewing = Viewing(wanted, job, self, self.workspace.computing, still)
+        self.panes[wanted.pane] = viewing
         self.workspace.slot((self, wanted.pane), wanted.devices, job, viewing.begin, viewing.fail)
+        if wanted.motion:
+            self._compute_ahead(wanted, job, viewing)
+
+    def _referred(self, wanted: ViewWanted) -> Job:
+        """Return a view's job with its reference. Panes share references that suit them."""
+        own = self._references.setdefault(wanted.pane, PaneReferences())
+        others = [pane for number, pane in self._references.items() if number != wanted.pane]
+        return own.refer(wanted.job, others, motion=wanted.motion)
+
+    def _compute_ahead(self, wanted: ViewWanted, job: Job, viewing: Viewing) -> None:
+        """Have the reference computed that a zoom towards the pointer needs next."""
+        ahead = self._references[wanted.pane].next_job(job, point_of(job, *wanted.near))
+        if ahead is not None:
+            viewing.look_ahead(ahead)
 
     def close_pane(self, pane: int) -> None:
         """Remove a pane."""
         viewing = self.panes.pop(pane, None)
-        self._kept.pop(pane, None)
+        self._references.pop(pane, None)
         if viewing is not None:
-            viewing.end()
+            self._passing.pop(pane).follow(viewing, motion=False)
             self.workspace.leave((self, pane))
             self.leaving.overtake(pane, self._generations[pane] + 1)
 

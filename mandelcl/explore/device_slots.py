@@ -115,6 +115,10 @@ class DeviceSlot(SupervisedWorker):
         self._used = time.monotonic()
         self.fill()
 
+    def look_ahead(self, job: Job) -> None:
+        """Have the reference of a later job computed in advance, in another process than the device's."""
+        self._send({"do": "ahead", "job": job.to_json()})
+
     def fill(self) -> None:
         """Send the device as many blocks as it may have, taking its tasks in rotation."""
         while self.worker is not None and len(self._under_way) < _DEPTH:

@@ -13,7 +13,8 @@ from mandelcl.core.planes import COUNTS as COUNTS_PLANE
 from mandelcl.core.planes import DISTANCE, LAST, PLANES, SMOOTH, TRAILS
 
 TILE = 256  # side in pixels; a frame lies in one tile
-COUNTS, COLOURS = 1, 2
+COUNTS, COLOURS, VALUES = 1, 2, 3
+INSIDE = 0xFFFFFFFE  # the word of a pixel at the iteration limit, in a frame of values
 # The planes that may follow the counts, in this order. Their flags are 1, 2, 4, …
 FOLLOWING = (SMOOTH.name, DISTANCE.name, LAST.name, *(plane.name for plane in TRAILS))
 MAGIC = 0x314C434D  # MCL1
@@ -81,6 +82,16 @@ def following(planes: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in FOLLOWING if name in planes)
 
 
+def has_values(planes: Sequence[str]) -> bool:
+    """Return whether frames of values hold all planes of a job: counts, and perhaps smooth fractions."""
+    return set(planes) <= {COUNTS_PLANE.name, SMOOTH.name}
+
+
+def values_bytes(block: Block) -> int:
+    """Return the total size in bytes of a block's frames of values."""
+    return HEADER_BYTES * sum(1 for _ in tiled(block)) + 4 * block.pixels
+
+
 def pixel_bytes(planes: Sequence[str]) -> int:
     """Return the size in bytes of a pixel: its count and the planes that follow."""
     return sum(np.dtype(PLANES[name].dtype).itemsize for name in (COUNTS_PLANE.name, *following(planes)))
@@ -128,6 +139,40 @@ def pack(
             target = into[at : at + size].view(words.dtype).reshape(part.height, part.width)
             np.copyto(target, words[rows, columns])
             at += size
+
+
+def pack_values(
+    address: FrameAddress,
+    block: Block,
+    values: Mapping[str, npt.NDArray[Any]],
+    max_iterations: int,
+    into: npt.NDArray[np.uint8],
+) -> None:
+    """Write a block's frames of values, for pictures in motion: count plus fraction, in one float per pixel."""
+    counts, smooth = values[COUNTS_PLANE.name], values.get(SMOOTH.name)
+    at = 0
+    for part in tiled(block):
+        rows = slice(part.y - block.y, part.y - block.y + part.height)
+        columns = slice(part.x - block.x, part.x - block.x + part.width)
+        into[at : at + HEADER_BYTES] = np.frombuffer(address.header(part, VALUES), np.uint8)
+        at += HEADER_BYTES
+        target = into[at : at + 4 * part.pixels].view(np.float32).reshape(part.height, part.width)
+        own = counts[rows, columns]
+        if smooth is None:
+            np.copyto(target, own, casting="unsafe")
+        else:
+            np.add(own, smooth[rows, columns], out=target, dtype=np.float32, casting="unsafe")
+        np.copyto(target.view(np.uint32), np.uint32(INSIDE), where=own == np.uint32(max_iterations))
+        at += 4 * part.pixels
+
+
+def cut_values(block: Block, frames: memoryview) -> Iterator[memoryview]:
+    """Yield the frames of a block from the output of `pack_values`. Raises ValueError if their sizes do not match."""
+    if len(frames) != values_bytes(block):
+        raise ValueError("the frames have a wrong size")
+    at = 0
+    for part in tiled(block):
+        yield frames[at : (at := at + HEADER_BYTES + 4 * part.pixels)]
 
 
 def _words(values: Mapping[str, npt.NDArray[Any]], planes: Sequence[str]) -> Iterator[npt.NDArray[Any]]:

@@ -128,7 +128,8 @@ class ViewWanted:
     """A view that a page requests.
 
     It has a job, the devices for it, the pixel near which to begin, and what the page already has. The pixels of
-    `near`, `have` and `whole` are counted from the lattice's anchor. `rotation` is the given one.
+    `near`, `have` and `whole` are counted from the lattice's anchor. `rotation` is the given one. `motion` says that
+    the page moves on: another view will follow soon.
     """
 
     pane: int
@@ -139,6 +140,7 @@ class ViewWanted:
     near: tuple[float, float]
     key: str = ""
     have: tuple[Block, ...] = field(default=())
+    motion: bool = False
 
     @property
     def whole(self) -> Block:
@@ -166,6 +168,9 @@ def view_wanted(message: Message) -> ViewWanted:
     view = View(lattice.moved(*origin), width, height)
     middle = [origin[0] + width / 2, origin[1] + height / 2]
     key, have = _have(message)
+    motion = message.get("motion", False)
+    if type(motion) is not bool:
+        raise InvalidInputError("motion must be true or false")
     return ViewWanted(
         pane(message),
         whole(message, "generation", MOST_NUMBERS - 1),
@@ -175,6 +180,7 @@ def view_wanted(message: Message) -> ViewWanted:
         place({"pointer": middle, **message}, "pointer"),
         key,
         have,
+        motion,
     )
 
 

@@ -38,19 +38,21 @@ class Packer:
         job: Job,
         results: Words,
         form: Smoothed | None,
+        *,
+        motion: bool = False,
     ) -> None:
         """Send the frames of an ordered block, in its lent buffer if there is one.
 
-        `results` are the kernels' results, or a device output made from them.
+        `results` are the kernels' results, or a device output made from them. In `motion` they become values.
         """
-        lattice = job.view.lattice
+        lattice, motion = job.view.lattice, motion and frames.has_values(job.planes)
         block = replace(order.block, x=order.block.x - lattice.column, y=order.block.y - lattice.row)
-        size = frames.packed_bytes(block, job.planes)
+        size = frames.values_bytes(block) if motion else frames.packed_bytes(block, job.planes)
         if order.buffer is None:
             packed = np.empty(size, np.uint8)
         else:
             packed = self._channel.memory(order.buffer, (-(-size // 4),)).view(np.uint8)[:size]
-        self._pack(address, block, job, results, form, packed)
+        self._pack(address, block, job, results, form, packed, motion)
         if order.buffer is None:
             self._channel.send(head, packed)
         else:
@@ -64,16 +66,21 @@ class Packer:
         results: Words,
         form: Smoothed | None,
         into: npt.NDArray[np.uint8],
+        motion: bool,
     ) -> None:
         """Write a block's frames, in strips of whole tiles, sequentially or in parallel."""
         strips = list(_strips(block))
-        ends = np.cumsum([frames.packed_bytes(strip, job.planes) for strip in strips]).tolist()
+        sizes = [frames.values_bytes(one) if motion else frames.packed_bytes(one, job.planes) for one in strips]
+        ends = np.cumsum(sizes).tolist()
 
         def pack(strip: Block, start: int, end: int) -> None:
             rows = slice(strip.y - block.y, strip.y - block.y + strip.height)
             part = results[:, rows]
             values = values_of(job.planes, part, job.facts) if form is None else form.values(part)
-            frames.pack(address, strip, values, into[start:end])
+            if motion:
+                frames.pack_values(address, strip, values, job.iterations, into[start:end])
+            else:
+                frames.pack(address, strip, values, into[start:end])
 
         run: Callable[..., Any] = map if block.pixels < _ALONE_PIXELS else self._pool.map
         for _ in run(pack, strips, [0, *ends[:-1]], ends):

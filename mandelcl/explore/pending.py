@@ -29,6 +29,7 @@ class PendingTasks:
         self._channel = channel
         self._views: deque[Head] = deque()
         self._blocks: deque[Order] = deque()
+        self._ahead: Head | None = None
         self._wanted: set[int] = set()
 
     def wants(self, view: int) -> bool:
@@ -42,6 +43,9 @@ class PendingTasks:
             self._read()
             if self._views:
                 return self._views.popleft()
+            if self._ahead is not None:
+                ahead, self._ahead = self._ahead, None
+                return ahead
             if self._blocks:
                 return self._blocks.popleft()
             # Tell the parent at once that nothing more will start, without waiting for a heartbeat.
@@ -62,6 +66,9 @@ class PendingTasks:
             self._hear(message[0])
 
     def _hear(self, head: Head) -> None:
+        if head["do"] == "ahead":
+            self._ahead = head
+            return
         view = head["view"]
         if head["do"] == "view":
             self._wanted.add(view)

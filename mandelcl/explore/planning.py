@@ -32,6 +32,8 @@ class ViewPlan:
         facts: Sequence[ResolvedTask],
         near: tuple[float, float],
         most: int,
+        *,
+        coarse: bool = True,
     ) -> None:
         self.to_do = sum(block.pixels for block in missing)
         self._wholes, self._missing, self._facts = wholes, list(missing), facts
@@ -43,9 +45,9 @@ class ViewPlan:
         self._quick = int(slowest * _FIRST_S)
         self._begun = False  # whether a first piece of the finest pixels has been cut off
         self._cut = not missing  # whether all of them have been cut into pieces
-        if self.to_do > slowest * _SOON_S:
-            coarse = [rectangles.coarse(block, COARSE) for block in missing]
-            self._add(COARSE, rectangles.cut(coarse, max(_LEAST_COARSE, self._quick), _scaled(near, COARSE)))
+        if coarse and self.to_do > slowest * _SOON_S:
+            parts = [rectangles.coarse(block, COARSE) for block in missing]
+            self._add(COARSE, rectangles.cut(parts, max(_LEAST_COARSE, self._quick), _scaled(near, COARSE)))
             self.to_do += sum(piece.pixels for piece in self._pending[COARSE])
 
     @property

@@ -116,11 +116,17 @@ class Viewing:
         if self._plan is not None:
             self._plan.turn_to(near)
 
+    def look_ahead(self, job: Job) -> None:
+        """Have the devices compute a later job's reference in advance."""
+        for slot in self._slots:
+            slot.look_ahead(job)
+
     def order(self) -> Mapping[str, Any]:
         """Return the message for a worker."""
         levels = [[level, [block.x, block.y, block.width, block.height]] for level, block in self._wholes.items()]
         wanted = self.wanted
-        return {"job": self.job.to_json(), "pane": wanted.pane, "generation": wanted.generation, "levels": levels}
+        head = {"pane": wanted.pane, "generation": wanted.generation, "motion": wanted.motion}
+        return {"job": self.job.to_json(), **head, "levels": levels}
 
     def resolved(self, slot: DeviceSlot, facts: ResolvedTask) -> None:
         """Note the job as resolved by a device. After the last device, begin."""
@@ -162,7 +168,7 @@ class Viewing:
         assert self._plan is not None
         block = self._plan.anchored(piece)
         try:
-            parts = list(unpacked(block, self.job.planes, frames))
+            leaving = self._frames_of(piece.level, block, frames)
         except ValueError as error:
             raise WireError(str(error)) from error
         if self._ended:
@@ -172,12 +178,22 @@ class Viewing:
         self._done += block.pixels
         if piece.level == FINE:
             self._iterations += iterations
-            self.parts += parts
-        for part in parts:
-            self._outbox.show(self.wanted.pane, self.wanted.generation, part.frame)
+        for frame in leaving:
+            self._outbox.show(self.wanted.pane, self.wanted.generation, frame)
         self._show_progress(piece.level)
         if self._plan.complete:
             self._finish()
+
+    def _frames_of(self, level: int, block: Block, frames: memoryview) -> list[memoryview]:
+        """Return the frames of a piece, and keep its pixels. Raises ValueError if they are invalid."""
+        parts = list(unpacked(block, self.job.planes, frames))
+        if level == FINE and not self._ended:
+            self.parts += parts
+        return [part.frame for part in parts]
+
+    def _planned(self, missing: list[Block], facts: list[ResolvedTask]) -> ViewPlan:
+        most = BLOCK_BYTES // pixel_bytes(self.job.planes) // 2  # half: pieces are only cut to about their target size
+        return ViewPlan(self._wholes, missing, facts, self._near, most)
 
     def _begin_on_slots(self) -> None:
         for slot in list(self._slots):
@@ -213,8 +229,7 @@ class Viewing:
         )
         self._take_over()
         missing = rectangles.missing(self.whole, [part.block for part in self.parts])
-        most = BLOCK_BYTES // pixel_bytes(job.planes) // 2  # half, since pieces are only cut to about their target size
-        self._plan = ViewPlan(self._wholes, missing, facts, self._near, most)
+        self._plan = self._planned(missing, facts)
         if not missing:
             self._finish()
         for slot in self._slots:

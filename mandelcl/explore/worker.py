@@ -1,10 +1,12 @@
 """A device of the explorer in a separate process, the role `explore`: views and blocks come in, frames go out.
 
 The parent sends `start` once, then a `view` for each job, a `block` for each rectangle of it, and `drop` for a view
-that is no longer wanted. Its work in flight ends within one launch. Blocks are counted from the view's first pixel.
+that is no longer wanted. Its work in flight ends within one launch. Blocks are counted from the view's first pixel. A
+job `ahead` is one whose reference will be needed.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from mandelcl.base.errors import CancelledError, MandelclError
@@ -27,6 +29,8 @@ from mandelcl.explore.packing import Packer
 from mandelcl.explore.pending import Dropped, Head, Order, PendingTasks, ViewBlocks
 from mandelcl.explore.prefetch import BuildPrefetcher
 from mandelcl.opencl.api import opencl_errors
+from mandelcl.perturbation.pool import Pool
+from mandelcl.perturbation.reference_jobs import begun_in
 from mandelcl.rendering.crew.messages import corners
 from mandelcl.rendering.crew.watched_device import WatchedDevice
 from mandelcl.workers.channel import LAUNCHING, STARTING, Channel
@@ -44,6 +48,7 @@ class _View:
     choice: Choice
     levels: Mapping[int, View]
     form: Smoothed | None
+    motion: bool
     work: dict[int, Computation] = field(default_factory=dict)
 
 
@@ -62,11 +67,16 @@ class _Explorer:
         self._views: dict[int, _View] = {}
         self._packer = Packer(channel)
         self._prefetch = BuildPrefetcher()
+        self._references = Pool(1, keeps=True, at_once=True)
+        self._limit = 0  # the iteration limit of the last view
 
     def run(self) -> None:
         """Handle the parent's messages, for ever."""
         while True:
             order = self._pending.next()
+            if not isinstance(order, Order) and order["do"] == "ahead":
+                self._look_ahead(order)
+                continue
             view = order.view if isinstance(order, Order) else order["view"]
             self._views = {number: kept for number, kept in self._views.items() if self._pending.wants(number)}
             try:
@@ -98,8 +108,8 @@ class _Explorer:
         lattice = choice.job.view.lattice
         levels = {level: _view_of(lattice, level, block) for level, block in order["levels"]}
         form = smoothing.ready(choice.device, choice.job)
-        view = self._views[number] = _View(order["pane"], order["generation"], choice, levels, form)
-        work = self._work(view, 0)
+        view = self._views[number] = _View(order["pane"], order["generation"], choice, levels, form, order["motion"])
+        work, self._limit = self._work(view, 0), choice.job.iterations
         self._channel.send(
             {
                 "say": "settled",
@@ -117,6 +127,16 @@ class _Explorer:
             device.between = LAUNCHING
             device.progressed()
         self._prefetch.look(replace(job, iterations=choice.job.iterations, auto_iterations=False), choice.device)
+
+    def _look_ahead(self, order: Head) -> None:
+        """Have the reference of a job computed by another process, so that this one keeps its time for frames."""
+        job = Job.from_json(order["job"])
+        if job.auto_iterations and self._limit:
+            job = replace(job, iterations=self._limit, auto_iterations=False)
+        with suppress(MandelclError):  # a view that needs the reference will report the error
+            resolved = choose.fastest(job, self._devices).job
+            with begun_in(self._references):
+                method_of(resolved).begin(resolved)
 
     def _work(self, view: _View, level: int) -> Computation:
         """Return the work on a level of a view."""
@@ -149,7 +169,7 @@ class _Explorer:
                 head = {"say": "done", "view": order.view, "level": order.level, "block": corners(block)}
                 head |= {"seconds": seconds - reported, "iterations": iterations - done}
                 reported, done = seconds, iterations
-                self._packer.send(head, order, address, work.job, results, view.form)
+                self._packer.send(head, order, address, work.job, results, view.form, motion=view.motion)
         except (CancelledError, MandelclError):
             with opencl_errors(work.device):
                 work.device.finish()  # so that no kernel writes to its memory any more

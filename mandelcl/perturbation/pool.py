@@ -29,10 +29,11 @@ class Pool:
     """Processes that compute references for this one, at most `processes`; they end with the `with` block.
 
     Orbits are kept on disk where `keeps` says so; those that are there are used in any case. `depth` is how many
-    references are worth being under way, or ready, beside the present one, as `prefetch_count` has said last.
+    references are worth being under way, or ready, beside the present one, as `prefetch_count` has said last. A process
+    helps once that has shown that it saves time or, with `at_once`, in any case.
     """
 
-    def __init__(self, processes: int, *, keeps: bool) -> None:
+    def __init__(self, processes: int, *, keeps: bool, at_once: bool = False) -> None:
         self.most, self.keeps = processes, keeps
         self._changing = threading.Condition()
         self._free: list[Helper] = []
@@ -40,7 +41,8 @@ class Pool:
         self._closed = threading.Event()
         self._noted = threading.Event()
         self._seconds, self._bytes = 0.0, math.inf
-        self._helps, self.depth = False, 1
+        self._helps, self.depth = at_once, 1
+        self.packs = not at_once  # whether what kernels read is made at once, too
 
     @classmethod
     def for_many(cls, references: int, *, keeps: bool) -> "Pool":

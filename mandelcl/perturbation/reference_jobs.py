@@ -82,6 +82,16 @@ def helped(pool: "Pool") -> Iterator[None]:
             _forget(_MOST_KEPT)
 
 
+@contextmanager
+def begun_in(pool: "Pool") -> Iterator[None]:
+    """Have what this thread begins while the body runs computed by a pool, and nothing else made of it."""
+    token = _pool.set(pool)
+    try:
+        yield
+    finally:
+        _pool.reset(token)
+
+
 def begin(key: ReferenceKey, then: tuple[Hashable, Make] | None = None) -> None:
     """Begin to compute what `reference_and_table` returns, unless that has been begun.
 
@@ -160,7 +170,7 @@ def _started(key: ReferenceKey, pool: "Pool | None", then: tuple[Hashable, Make]
         try:
             result = pool.computed(key, under_way.cancel, under_way.note) if pool and not other else None
             result = result or _computed(key, other, under_way, pool)
-            if pool and then:
+            if pool and then and pool.packs:
                 name, make = then
                 with timeline.span("pack the reference"):
                     made[name] = make(*result)

@@ -44,7 +44,8 @@ def test_reference_with_too_small_radius(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ((*DEEP, "--reference", "0", "1", "1e-46"), "more than 16 times what the view needs"),
+        ((*DEEP, "--reference", "0", "1", "1e-46"), "more than 256 times what the view needs"),
+        ((*DEEP, "--reference", "1e-48", "1", "2e-48"), "more than 4 times as far"),
         (("--center", "-2", "0", "--zoom", "1e400"), "lie beyond the escape radius"),
         (DEEP, ""),
         (("--center", "-2", "0", "--zoom", "1e400", "--escape-radius", "3"), ""),

@@ -39,6 +39,10 @@ class QuickSocket:
         self._protocol.receive_data(answer)
         assert self._protocol.handshake_exc is None, self._protocol.handshake_exc
 
+    def fileno(self) -> int:
+        """Return what `select` waits for."""
+        return self._socket.fileno()
+
     def __enter__(self) -> Self:
         return self
 

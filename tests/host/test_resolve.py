@@ -126,7 +126,7 @@ def test_certification_uses_double_even_if_slow() -> None:
 
 def test_explicit_reference_is_kept() -> None:
     job = at("1e40")
-    wide = replace(Reference.of(job.view), radius=Reference.of(job.view).radius * 16)
+    wide = replace(Reference.of(job.view), radius=Reference.of(job.view).radius * 256)
     resolved = resolve(replace(job, reference=wide), WITH)
     assert resolved.job.reference == wide.resolved(15, 12)
     assert not resolved.warnings
@@ -134,7 +134,9 @@ def test_explicit_reference_is_kept() -> None:
     resolved = resolve(replace(job, reference=wider), WITH)
     assert resolved.job.reference == wider.resolved(15, 12)
     assert len(resolved.warnings) == 1
-    assert "more than 16 times" in resolved.warnings[0]
+    assert "more than 256 times" in resolved.warnings[0]
+    far = replace(wide, re=wide.re + Reference.of(job.view).radius * 5)
+    assert "more than 4 times as far" in resolve(replace(job, reference=far), WITH).warnings[0]
 
 
 def test_a_reference_that_does_not_reach_the_view_is_refused() -> None:
