@@ -36,7 +36,7 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     It uses the ordinary kernels, with a fixed view, escape radius and palette.
     """
     from mandelcl.colour.colour import Colouring, find_palette
-    from mandelcl.lab.studies.published import coursework_job
+    from mandelcl.lab.studies.jobs import coursework_job
     from mandelcl.rendering.streaming import render_to
 
     job = coursework_job(width, height)

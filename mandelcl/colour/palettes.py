@@ -1,5 +1,6 @@
 """The palettes: closed cycles of colours. Smooth ones are perceptually even."""
 
+import json
 import re
 import sys
 from collections.abc import Mapping
@@ -7,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +19,34 @@ from mandelcl.base.errors import InvalidInputError, require_type
 from mandelcl.base.names import matching, unknown
 from mandelcl.base.text import quoted
 from mandelcl.colour.blending import as_bytes, cycle_of
-from mandelcl.colour.maps import colour_maps
+
+
+@dataclass(frozen=True, slots=True)
+class ColourMap:
+    """A colour map by its colours at equal distances; whether it closes, and a sentence on it with its licence."""
+
+    about: str
+    closed: bool
+    colours: tuple[str, ...]
+
+    def cycle(self) -> tuple[str, ...]:
+        """Return the colours of one cycle. A map that is not closed runs there and back."""
+        return self.colours if self.closed else mirrored(self.colours)
+
+
+def mirrored(colours: tuple[str, ...]) -> tuple[str, ...]:
+    """Return colours there and back, each end once."""
+    return colours + colours[-2:0:-1]
+
+
+def colour_maps() -> Mapping[str, ColourMap]:
+    """Return the maps by name."""
+    text = Path(__file__).with_name("maps.json").read_text(encoding="utf-8")
+    return {
+        name: ColourMap(values["about"], values["closed"], tuple(f"#{colour}" for colour in values["colours"].split()))
+        for name, values in json.loads(text).items()
+    }
+
 
 TABLE_SIZE = 4096
 MOST_COLOURS = 4096

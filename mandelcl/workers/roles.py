@@ -18,7 +18,7 @@ Role: TypeAlias = Callable[["Channel"], object]
 ROLES: Mapping[str, str] = MappingProxyType(
     {
         "blocks": "mandelcl.rendering.crew.block_worker:serve",
-        "render": "mandelcl.lab.studies.child:serve",
+        "render": "mandelcl.lab.studies.processes:serve",
         "parts": "mandelcl.lab.studies.parts:serve",
         "pinned": "mandelcl.lab.studies.pinned:serve",
         "kernel": "mandelcl.lab.own_kernel.worker:serve",

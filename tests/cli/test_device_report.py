@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mandelcl.cli import device_report
-from mandelcl.cli.reference_jobs import DIGESTS, REFERENCE_JOBS
+from mandelcl.cli.device_report import DIGESTS, REFERENCE_JOBS
 from mandelcl.opencl.device import Device
 
 USER, HOST = "quentinplanted", "planted-host-7"

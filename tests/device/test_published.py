@@ -8,7 +8,7 @@ import pytest
 
 from mandelcl.colour.colour import Colouring, find_palette
 from mandelcl.files import output
-from mandelcl.lab.studies.published import coursework_job
+from mandelcl.lab.studies.jobs import coursework_job
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests.oracle import compiled, published

@@ -182,7 +182,7 @@ def test_the_published_counts_of_differing_pixels(device: Device, resolution: in
     """In the report's own order of operations exactly as many pixels differ as it says."""
     if not device.fp64:
         pytest.skip("no double precision")
-    from mandelcl.lab.studies.published import published_order
+    from mandelcl.lab.studies.jobs import published_order
 
     found = []
     for number in ("float", "double"):

@@ -11,8 +11,8 @@ from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
 from mandelcl.lab.studies import jobs, plain_kernel, reference, study_kernel
+from mandelcl.lab.studies.jobs import ORDER, coursework_job, published_order
 from mandelcl.lab.studies.plain_kernel import in_line, one_each
-from mandelcl.lab.studies.published import ORDER, coursework_job, published_order
 from mandelcl.lab.studies.study_kernel import Launch
 from mandelcl.opencl.device import Device
 

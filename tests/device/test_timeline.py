@@ -18,7 +18,7 @@ from mandelcl.core.report import Report
 from mandelcl.core.timeline.chrome import recording
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
-from mandelcl.lab.studies.child import RenderTask, timed_process
+from mandelcl.lab.studies.processes import RenderTask, timed_process
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.crew.crew import Crew
 from mandelcl.rendering.streaming import render_to

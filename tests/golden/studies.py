@@ -11,7 +11,7 @@ from dataclasses import replace
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
 from mandelcl.lab.studies import border, devices, hpc_published, hybridizer, jobs, sizes
-from mandelcl.lab.studies.published import ORDER, coursework_job
+from mandelcl.lab.studies.jobs import ORDER, coursework_job
 from mandelcl.lab.studies.validation import KNOWN, key_of
 from tests.oracle import compiled
 

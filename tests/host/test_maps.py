@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mandelcl.colour import maps
-from mandelcl.colour.maps import colour_maps
-from mandelcl.colour.palettes import PALETTES, find_palette
+from mandelcl.colour import palettes
+from mandelcl.colour.palettes import PALETTES, colour_maps, find_palette
 
 
 def test_each_map_is_a_palette_and_has_a_licence() -> None:
-    licences = Path(maps.__file__).with_name("maps-licences.txt").read_text(encoding="utf-8")
+    licences = Path(palettes.__file__).with_name("maps-licences.txt").read_text(encoding="utf-8")
     assert len(colour_maps()) == 20
     for name, found in colour_maps().items():
         assert f"{name}" in licences

@@ -16,7 +16,7 @@ from mandelcl.core.numbers import by_name
 from mandelcl.lab.studies import find_study, hpc_native, hpc_published, jobs, native, reference, sizes_native
 from mandelcl.lab.studies.bench import Bench
 from mandelcl.lab.studies.hpc_native import Threads
-from mandelcl.lab.studies.published import coursework_job
+from mandelcl.lab.studies.jobs import coursework_job
 from tests import oracle
 from tests.oracle import compiled, published
 from tests.oracle.marks import INSTALL_COMPILER, needs_compiler

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.colour.maps import mirrored
 from mandelcl.colour.palette_files.colours import cycle_of
-from mandelcl.colour.palettes import Palette, read_colour
+from mandelcl.colour.palettes import Palette, mirrored, read_colour
 
 _COLOUR = re.compile(r"(?<![0-9A-Za-z])#?([0-9a-fA-F]{6})(?![0-9A-Za-z])")
 _SHORT = 5  # colours of a list that is mirrored

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mandelcl.core.job import Job
 from mandelcl.lab.studies import native
-from mandelcl.lab.studies.published import ORDER
+from mandelcl.lab.studies.jobs import ORDER
 
 TESTS = ("hypot", "root", "norm")  # |z| ≥ 2 as the C library's hypot or as a square root, and |z|² ≥ 4
 

@@ -1,9 +1,15 @@
-"""The published programs' pictures as jobs, in their own sampling and with their own escape tests."""
+"""Published programs as jobs: their pictures, sampling and escape tests, in our terms and through our kernels."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
+from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.core.job import LEAST_RADIUS_SQUARED, Job
+from mandelcl.core.numbers import DOUBLE, by_name
+from mandelcl.engine.variant import default_variant
+from mandelcl.lab.studies.study_kernel import Launch, StudyKernel
+from mandelcl.opencl.device import Device
 
 ARTICLE_PLACES = {
     "Mini Set 1": ("-0.15710375803", "1.03258348530", "3.75e-5", 400),
@@ -45,3 +51,37 @@ def whole_set(size: int, max_iterations: int, number: str, rounding: str) -> Job
     """Return the whole set, centre −0.5, 3 high."""
     view = View.centred(Fraction(-1, 2), Fraction(0), Fraction(4, 3), size, size)
     return Job(view, max_iterations, number=number, rounding=rounding)
+
+
+def coursework_job(width: int, height: int) -> Job:
+    """Return the job whose counts, in the `coursework` palette, are the CUDA coursework's sequential picture.
+
+    That program's scale is 1/(width/4) with integer division, its middle −0.6 + 0i lies on column width/2 and, counted
+    from the bottom, row height/2. Its 8-bit counter makes 255 the limit. Raises InvalidInputError for a width under 4,
+    for which its scale is not finite.
+    """
+    if width < 4:
+        raise InvalidInputError(f"the published program has no finite scale for a width of {width}; give at least 4")
+    view = View.upright(
+        re=Fraction(-6, 10),
+        im=Fraction(0),
+        pitch=Fraction(1, width // 4),
+        width=width,
+        height=height,
+        column=width // 2,
+        row=height - 1 - height // 2,
+    )
+    return Job(view, 255, DOUBLE.least_radius_squared(), number=DOUBLE.name, rounding="separate")
+
+
+ORDER = "published"
+ORDERS = ("fused", "separate", ORDER)
+
+
+def published_order(job: Job, device: Device, check: Callable[[], None]) -> StudyKernel:
+    """Return a job's kernel in that order, escape at |z|² > 4; raises as `StudyKernel` does."""
+    number = by_name(job.number)
+    lanes = default_variant(device, number).lanes
+    defines = {"LANES": lanes, "USE_FP64": int(number.needs_fp64), "ROUNDING_FUSED": 1}
+    columns = -(-job.view.width // lanes)
+    return StudyKernel("study_published_order", job, device, check, lambda rows: Launch((columns, rows)), defines)

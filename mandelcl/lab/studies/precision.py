@@ -15,7 +15,7 @@ from mandelcl.files.strips import Picture
 from mandelcl.lab.studies import hpc_native, jobs, native, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.hpc_published import DIFFERING, RESOLUTIONS
-from mandelcl.lab.studies.published import ORDER, ORDERS, published_order
+from mandelcl.lab.studies.jobs import ORDER, ORDERS, published_order
 from mandelcl.lab.studies.row import Row, Value
 from mandelcl.lab.studies.study import Column, Study
 from mandelcl.lab.studies.timing import Timed

@@ -9,10 +9,10 @@ from typing import Any
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.job import Job
 from mandelcl.engine.variant import Variant
-from mandelcl.lab.studies import child, sizes_kernels, sizes_native
+from mandelcl.lab.studies import processes, sizes_kernels, sizes_native
 from mandelcl.lab.studies.bench import Bench, with_extra
+from mandelcl.lab.studies.jobs import coursework_job
 from mandelcl.lab.studies.processes import whole_process
-from mandelcl.lab.studies.published import coursework_job
 from mandelcl.lab.studies.row import Row, Times, Value
 from mandelcl.lab.studies.sizes_plot import FUNCTIONS, SEQUENTIAL, WHOLE, C, draw
 from mandelcl.lab.studies.study import Column, Study
@@ -32,10 +32,10 @@ def run(bench: Bench) -> Iterator[Row]:
         job = coursework_job(size, size)
         compared = _Compared()
         case, extra = f"{size}², {C}", _extra(size, C)
-        yield compared.filled(child.in_folder(partial(sizes_native.row, bench, job, case, extra)))
+        yield compared.filled(processes.in_folder(partial(sizes_native.row, bench, job, case, extra)))
         for kind in (SEQUENTIAL, WHOLE, FUNCTIONS):
             for device in bench.devices:
-                yield compared.filled(child.in_folder(partial(_process, bench, device, job, kind)))
+                yield compared.filled(processes.in_folder(partial(_process, bench, device, job, kind)))
         yield from sizes_kernels.rows(bench, job)
 
 
@@ -49,7 +49,7 @@ def _no_double(_row: Row) -> Row:
 
 def _process(bench: Bench, device: Device, job: Job, kind: str, folder: Path) -> Row:
     size, path = job.view.width, folder / "picture.ppm"
-    task = child.RenderTask(job.to_json(), device.spec, str(path), "coursework", staged=kind == FUNCTIONS)
+    task = processes.RenderTask(job.to_json(), device.spec, str(path), "coursework", staged=kind == FUNCTIONS)
 
     def measure(row: Row) -> Row:
         own = task

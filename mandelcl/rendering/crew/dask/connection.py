@@ -79,7 +79,7 @@ class Connection:
             with ExitStack() as stack:
                 client = stack.enter_context(connected(address.scheduler, wait))
                 return cls(client, wait, owned=stack.pop_all())
-        from mandelcl.rendering.crew.dask.local import local_cluster
+        from mandelcl.rendering.crew.dask.address import local_cluster
 
         with ExitStack() as stack:
             client, supervisor = stack.enter_context(local_cluster(devices, address.workers))
