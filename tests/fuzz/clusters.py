@@ -37,6 +37,7 @@ from tests.host.test_cluster_strangers import Serve, listening
 from tests.host.test_crew import Honest, counts, job, nonsensical
 
 _STRANGERS = 0.2  # of the cases
+_LIARS = 0.5  # of the hostile workers: their results are wrong, and most of their messages right
 _START_S = 60.0  # for how long others wait for the honest worker
 _WAIT_S = 2.0  # for how long a cluster may be without a worker
 _DEVICE = RemoteDevice("0:0", "d", "test", "1", "d", "cpu", True, False, 1, None)
@@ -52,24 +53,25 @@ class _Behaviour:
 
     def __init__(self, random: Random, honest: bool) -> None:
         self.random, self.honest = random, honest
-        kind = Honest if honest else nonsensical([change(random) for _ in range(random.randrange(1, 4))])
+        self.lies = not honest and random.random() < _LIARS
+        honest_heads = honest or (self.lies and random.random() < 0.8)
+        kind = Honest if honest_heads else nonsensical([change(random) for _ in range(random.randrange(1, 4))])
         self._messages: queue.Queue[Any] = queue.Queue()
         self._worker = kind(self._messages)
-        self.raises = not honest and random.random() < 0.2
-        self.odd = not honest and random.random() < 0.3
-        self.lies = not honest and random.random() < 0.4
+        self._answering = threading.Lock()  # a block may have fewer rows than that of another thread
+        self.raises = not honest_heads and random.random() < 0.2
+        self.odd = not honest_heads and random.random() < 0.3
 
     def answer(self, head: Mapping[str, Any]) -> Any:
         """Return a message and bytes, or something else."""
-        self._worker.send(head)
-        reported = self._messages.get_nowait()
+        with self._answering:
+            self._worker.send(head)
+            reported = self._messages.get_nowait()
         if self.raises and self.random.random() < 0.5:
             raise self.random.choice((ValueError, KeyError, MemoryError, OSError, TimeoutError))("\x1b[31mno\n" * 40)
         data = np.frombuffer(bytes(reported.payload), np.uint8)
         if self.lies and head["do"] == "block":
-            data = data.copy()
-            rows = data.reshape(head["block"][3], -1)  # a lie in each row: a part of a block's rows is checked
-            rows[:, 4 * self.random.randrange(rows.shape[1] // 4)] ^= 1 << self.random.randrange(4)
+            data = self._wrong(data, _rows(reported.head, head))
         if self.odd:
             payloads = (None, "x", [1], data.astype(object), data.reshape(-1, 1), data[::2])
             return self.random.choice(
@@ -77,9 +79,23 @@ class _Behaviour:
             )
         return reported.head, data
 
+    def _wrong(self, data: Any, rows: int) -> Any:
+        """Return counts with a wrong one in each row, which a count may be: a part of a block's rows is checked."""
+        counts = data.view("<u4").reshape(rows, -1).copy()
+        column = self.random.randrange(counts.shape[1])
+        right = counts[:, column]
+        counts[:, column] = np.where(right > 1, right - 1, right + 1)
+        return counts.reshape(-1).view(np.uint8)
+
     def reported(self, values: Any) -> Any:
         """Return values as they are, or with a lie among them."""
         return values if self.honest or self.random.random() < 0.5 else _changed(values, self.random)
+
+
+def _rows(*heads: Any) -> int:
+    """Return how many rows the results of a block have: as the first message with a block says."""
+    blocks = [head["block"] for head in heads if isinstance(head, dict) and isinstance(head.get("block"), list)]
+    return next(int(block[3]) for block in blocks if len(block) == 4)
 
 
 _behaviours: dict[str, _Behaviour] = {}

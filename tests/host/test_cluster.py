@@ -5,6 +5,7 @@ import queue
 import sys
 import threading
 import time
+from array import array
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -307,14 +308,32 @@ def test_query_ends_computing_process_and_its_failure_is_dropped(relayed: Relay)
     assert not worker.is_past({"say": "done", "assignment": 1})
 
 
-@pytest.mark.parametrize("reported", [ValueError("no"), DeviceError("no device"), {"block": []}, None])
-def test_task_exception_is_a_worker_fault(reported: Any) -> None:
-    """Also where it answers without a message: whoever waited for it would wait for ever."""
+_NO_MESSAGES: tuple[Any, ...] = (ValueError("no"), DeviceError("no device"), {"block": []}, None)
+_NO_BYTES: tuple[Any, ...] = (
+    np.zeros(4, object),
+    np.zeros(4, np.uint32),
+    np.zeros((4, 1), np.uint8),
+    np.zeros(8, np.uint8)[::2],
+    array("f", [0]),
+    None,
+    "text",
+)
+
+
+@pytest.mark.parametrize(
+    ("reported", "payload"),
+    [
+        *((reply, b"") for reply in _NO_MESSAGES),
+        *(({"say": "done"}, payload) for payload in _NO_BYTES),
+    ],
+)
+def test_task_exception_is_a_worker_fault(reported: Any, payload: Any) -> None:
+    """Also where it answers without a message, or without bytes: whoever waited for it would wait for ever."""
 
     async def ask(*_values: object, **_options: object) -> Any:
         if isinstance(reported, Exception):
             raise reported
-        return reported, b""
+        return reported, payload
 
     def spawn(work: Any) -> "Future[None]":
         done: Future[None] = Future()

@@ -73,10 +73,38 @@ def test_two_results_for_one_block_check_each_other(wrong: tuple[int, int], liar
         assert checks.take("c", nothing_in_hand) == row
     outcome = checks.compare("b", ComputedBlock(row, counts(row, wrong[1])))
     assert outcome is not None
-    assert outcome.accepted == ("a" not in liars)
+    assert outcome.accepted == (not liars)
     assert [name for name, _ in outcome.faults] == liars
+    if "b" in liars:  # one pixel is right; a third device checks the others
+        assert checks.take("d", nothing_in_hand) == row
+        outcome = checks.answer("d", row, counts(row))
+        assert outcome is not None
+        assert outcome.accepted
     assert checks.take("d", nothing_in_hand) is None, "it is decided"
     assert checks.compare("b", ComputedBlock(row, counts(row))) is None
+
+
+def lied(results: Words, column: int) -> Words:
+    """Return results with a wrong count at one column of each row."""
+    changed = results.copy()
+    changed[:, :, column] += 1
+    return changed
+
+
+def test_a_wrong_checker_confirms_nothing() -> None:
+    """Two devices lie about different pixels of the same rows. The host rules on one of these pixels alone."""
+    checks = CrossChecks(JOB)
+    assert checks.repeat("a", ComputedBlock(BLOCK, lied(counts(BLOCK), 7)), BLOCK, 2)
+    run = checks.take("b", nothing_in_hand)
+    assert run is not None
+    first = checks.answer("b", run, lied(counts(run), 2))
+    assert first is not None
+    assert (first.accepted, [name for name, _ in first.faults]) == (False, ["b"])
+    again = checks.take("c", nothing_in_hand)
+    assert again == run
+    second = checks.answer("c", run, counts(run))
+    assert second is not None
+    assert (second.accepted, [name for name, _ in second.faults]) == (False, ["a"])
 
 
 def test_a_block_of_its_own_checks_nothing() -> None:

@@ -52,7 +52,9 @@ class Judge:
         outcome = self.checks.compare(slot.name, computed)
         if outcome is not None:
             finished = self.resolve_dispute(share, outcome)
-            if outcome.accepted or len(outcome.faults) > 1:  # else the other device is at fault alone
+            if any(name == slot.name for name, _ in outcome.faults):
+                return finished
+            if outcome.accepted:  # else the other device is at fault alone
                 share.finish(slot.name, computed.block)
                 return finished
         if self._repeated(slot, computed):

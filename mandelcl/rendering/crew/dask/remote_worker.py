@@ -13,6 +13,7 @@ from mandelcl.rendering.crew.dask import tasks
 from mandelcl.rendering.crew.dask.connection import Connection
 from mandelcl.rendering.crew.dask.members import Member
 from mandelcl.workers.process import Activity, WorkerMessage
+from mandelcl.workers.wire import WireError
 
 _READY, _URGENT, _USUAL = 20, 10, 0  # of a worker's tasks, those that go first
 
@@ -100,6 +101,8 @@ class RemoteWorker:
                 return
             head = {name: value for name, value in head.items() if name != "buffer"} | {"assignment": assignment}
             data = memoryview(payload)
+            if data.format != "B" or data.ndim != 1 or not data.contiguous:
+                raise WireError("results that are not bytes")
         except asyncio.CancelledError:
             return
         except Exception as error:  # whatever a worker raises is its fault, and no other's
