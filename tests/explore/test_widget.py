@@ -169,7 +169,7 @@ def test_pixels_wait_for_acknowledgement(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.usefixtures("usable")
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc, which knows the workers")
+@pytest.mark.skipif(sys.platform != "linux", reason="no /proc, which knows the workers")
 def test_processes_end_with_the_last_page_or_the_widget(monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(monkeypatch) as (widget, comm):
         assert widget._pages._service is None
@@ -216,7 +216,7 @@ def test_the_bundle_is_the_page_s_own_modules() -> None:
 
 
 @pytest.mark.usefixtures("usable")
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc, which knows the workers")
+@pytest.mark.skipif(sys.platform != "linux", reason="no /proc, which knows the workers")
 def test_finished_kernel_leaves_no_process() -> None:
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     with running() as kernel, mandelcl.Session() as session:

@@ -62,7 +62,8 @@ def listening(serve: Serve) -> Iterator[str]:
         try:
             yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
         finally:
-            server.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # Windows ends `accept` where the server is closed
+                server.shutdown(socket.SHUT_RDWR)
             for peer in peers:
                 peer.close()
 

@@ -63,7 +63,7 @@ def _names(tree: ast.AST) -> set[str]:
 
 def test_abandoned_words_are_no_names() -> None:
     found = {
-        f"{path.relative_to(PACKAGE)}: {name}"
+        f"{path.relative_to(PACKAGE).as_posix()}: {name}"
         for path in PACKAGE.rglob("*.py")
         for name in _names(ast.parse(path.read_text("utf-8"))) - KEPT
         if ABANDONED & {part.lower() for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
