@@ -142,8 +142,9 @@ static void advance_smooth(advance_orbits *orbits, uint v, advance_left left, in
 #elif FOLLOWED
 /* Carry lanes on from the z at which they left the disc until they leave the smooth radius, for at most SMOOTH_LIMIT
  * steps, and note where they got to. */
-static void advance_smooth(advance_orbits *orbits, uint v, number_far z, int_lanes within) {
+static void advance_smooth(advance_orbits *orbits, uint v, number_far left, int_lanes within) {
   const number_far c = orbit_far_constant(orbits->c[v]);
+  number_far z = left;
   uint_lanes phase = counts_low(orbits->count[v] % (count_lanes)(FORMULA_PHASES));
   ROLLED for (uint step = 0; lanes_any(within); step++) {
     const count_lanes here = add_sat(orbits->count[v], (count_lanes)(step));

@@ -64,8 +64,9 @@ static uint_lanes component_period(number_far c, int_lanes running, uint limit, 
   return period;
 }
 
-/* Bring z to the nearest point of a cycle of that period. */
-static number_far component_cycle(number_far z, number_far c, uint_lanes period) {
+/* Return the point of a cycle of that period that is nearest to `start`. */
+static number_far component_cycle(number_far start, number_far c, uint_lanes period) {
+  number_far z = start;
   for (uint newton = 0; newton < COMPONENT_NEWTONS; newton++) {
     number_far image = z, slope = component_real((number_far_real)(1));
     int_lanes running = lanes_mask(period > (uint_lanes)(0));

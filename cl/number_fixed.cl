@@ -200,7 +200,6 @@ static number_real number_add(number_real a, number_real b) {
   return fixed_from_longs(units);
 }
 
-/* A parameter is not written to: some compilers then change the caller's own struct. */
 static number_real number_negate(number_real a) {
   number_real negative;
   FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) negative.digit[k] = -a.digit[k];
@@ -300,11 +299,12 @@ static int_lanes number_outside(number_complex z, number_real radius_squared) {
 /* `other` in the lanes of the mask, z in the rest. */
 static number_complex number_keep(number_complex z, number_complex other, int_lanes mask) {
   const long_lanes wide = LANED(convert_long)(mask);
+  number_complex kept;
   FIXED_LOOP for (int k = 0; k < FIXED_DIGITS; k++) {
-    z.re.digit[k] = select(z.re.digit[k], other.re.digit[k], wide);
-    z.im.digit[k] = select(z.im.digit[k], other.im.digit[k], wide);
+    kept.re.digit[k] = select(z.re.digit[k], other.re.digit[k], wide);
+    kept.im.digit[k] = select(z.im.digit[k], other.im.digit[k], wide);
   }
-  return z;
+  return kept;
 }
 
 /* Masks of the lanes in which both parts are equal, and of lanes among which these are: the latter costs less. */

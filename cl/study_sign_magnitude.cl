@@ -129,15 +129,15 @@ static void save(signed_real x, global uint *survivors, uint capacity, uint slot
 
 /* Iterate a pixel's orbit from z, which it reached at n, for `strides` strides or until it is outside; then write its
  * count, or save it for the next launch. `view_words` are R², the anchor, re before im, and the pitch. */
-static void advance(signed_complex z, uint n, uint index, global const uint *view_words, int2 offset, uint2 size,
-                    uint strides,
-                    uint max_iterations, uint limit_reached, global uint *results, global uint *survivors,
+static void advance(signed_complex first, uint n, uint index, global const uint *view_words, int2 offset, uint2 size,
+                    uint strides, uint max_iterations, uint limit_reached, global uint *results, global uint *survivors,
                     global uint *survivor_total, uint capacity) {
   const int right = offset.x + (int)(index % size.x), up = offset.y - (int)(index / size.x);
   global const uint *anchor = view_words + NUMBER_WORDS, *pitch = view_words + 3 * NUMBER_WORDS;
   const signed_real cx = signed_along(right, pitch, anchor), cy = signed_along(up, pitch, anchor + NUMBER_WORDS);
   uint radius_squared[NUMBER_WORDS];
   load_words(radius_squared, view_words);
+  signed_complex z = first;
   for (uint step = 0; step < strides * STRIDE; step++) {
     const signed_real xx = signed_multiply(z.re, z.re), yy = signed_multiply(z.im, z.im), norm = signed_add(xx, yy);
     if (words_compare(norm.word, radius_squared) > 0) {
