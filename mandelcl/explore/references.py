@@ -72,7 +72,7 @@ class PaneReferences:
         known = (self.named, self._next, *(pane.named for pane in others))
         found = next((one for one in known if one is not None and one.suits(job, needed, motion=motion)), None)
         if found is None:
-            radii = _RADII_OUT if 0 < before < needed.radius else _RADII
+            radii = _RADII_OUT if motion and 0 < before < needed.radius else _RADII
             reference = _rounded(needed.re, needed.im, radii * needed.radius)
             found = NamedReference(reference, job.formula, job.radius_squared)
         if found is not self.named:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from mandelcl.base.exact import parse_number
@@ -144,8 +143,3 @@ def _quantiles(seconds: list[float]) -> list[float]:
     return [
         round(1000 * value, 1) for value in (statistics.median(ordered), ordered[int(0.95 * len(ordered))], ordered[-1])
     ]
-
-
-def saved(folder: Path, name: str) -> BinaryIO:
-    """Return a file for the record of a dive."""
-    return (folder / f"{name}.stream").open("wb")
