@@ -58,7 +58,7 @@ class Dive:
         return {"lattice": chart, "origin": origin, "size": [width, height], "iterations": self.iterations}
 
     def run(self, page: QuickPage, record: BinaryIO | None = None) -> dict[str, Any]:
-        """Dive; return what was measured. A `record` gets the messages: time, length, bytes."""
+        """Dive; return what was measured. A `record` gets each message: its time and length, and its text or header."""
         page.view(self.view(0.0))  # as a page that has rested there
         self.frames, open_frames = [], dict[int, Frame]()
         most = self.octaves / self.octaves_a_second
@@ -88,8 +88,8 @@ class Dive:
     ) -> None:
         now = time.perf_counter() - started
         if record is not None:
-            data = message if isinstance(message, bytes) else message.encode()
-            record.write(json.dumps([round(now, 5), isinstance(message, bytes), len(data)]).encode() + b"\n" + data)
+            text = {"header": message[: HEADER.size].hex()} if isinstance(message, bytes) else {"text": message}
+            record.write(json.dumps({"at": round(now, 5), "bytes": len(message), **text}).encode() + b"\n")
         if isinstance(message, bytes):
             *_, generation, _, _, _, width, height = HEADER.unpack_from(message)
             frame = open_frames.get(generation)
