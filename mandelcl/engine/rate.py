@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from collections.abc import Hashable
 
 from mandelcl.core import timeline
 from mandelcl.engine import source
@@ -12,6 +13,7 @@ from mandelcl.files import cache
 _TARGET_S = 2e-3
 _MOST_STRIDES = 1 << 24
 _MOST_TURNS = 64  # later, many orbits have escaped
+_known: dict[Hashable, float] = {}  # of this process, in which texts and devices are few
 _REPEATS = 5  # the best counts: a moment when the machine was busy must not be remembered
 
 
@@ -21,6 +23,17 @@ def iterations_per_second(program: Program) -> float:
     It is measured on c = 0 and remembered by device and kernel text, so it costs a few hundredths of a second, once.
     """
     text = program.kernels.text("block")
+    device = program.device
+    own = device.identity, device.compute_units, program.variant, text
+    if own not in _known:
+        rate = _remembered(program, text)
+        if program.method.all_inside(program.job):
+            return rate  # nothing was iterated
+        _known[own] = rate
+    return _known[own]
+
+
+def _remembered(program: Program, text: str) -> float:
     device = program.device
     conditions = f"{program.variant}\nwhole work-groups, best of {_REPEATS}"
     key = source.digest(f"{device.identity}\n{device.compute_units}\n{conditions}\n{text}")

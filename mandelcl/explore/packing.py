@@ -1,8 +1,9 @@
 """Pack a block's results into frames, in the parent's memory, with a suitable number of threads."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -21,14 +22,17 @@ from mandelcl.workers.channel import Channel
 
 _ALONE_PIXELS = 1 << 17  # fewer pixels are packed by one thread
 _MOST_THREADS = 8
+_MOST_WAITING = 2  # blocks that have been computed and not sent
 
 
 class Packer:
-    """Packs blocks and sends them."""
+    """Packs blocks and sends them, in order, in threads of its own. The next block can be computed meanwhile."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._pool = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "mandelcl packing")
+        self._order = ThreadPoolExecutor(1, "mandelcl sending")
+        self._sending: deque[Future[None]] = deque()
 
     def send(
         self,
@@ -41,11 +45,32 @@ class Packer:
         *,
         motion: bool = False,
     ) -> None:
-        """Send the frames of an ordered block, in its lent buffer if there is one.
+        """Begin to send the frames of an ordered block, in its lent buffer if there is one.
 
-        `results` are the kernels' results, or a device output made from them. In `motion` they become values.
+        `results` are the kernels' results, or a device output made from them. In `motion` they become values. Raises
+        what sending an earlier block has raised.
         """
-        lattice, motion = job.view.lattice, motion and frames.has_values(job.planes)
+        while self._sending and (self._sending[0].done() or len(self._sending) >= _MOST_WAITING):
+            self._sending.popleft().result()
+        part = job, results, form, motion and frames.has_values(job.planes)
+        self._sending.append(self._order.submit(self._send, head, order, address, *part))
+
+    def finish(self) -> None:
+        """Wait until all has been sent. Raises what that has raised."""
+        while self._sending:
+            self._sending.popleft().result()
+
+    def _send(
+        self,
+        head: Mapping[str, Any],
+        order: Order,
+        address: FrameAddress,
+        job: Job,
+        results: Words,
+        form: Smoothed | None,
+        motion: bool,
+    ) -> None:
+        lattice = job.view.lattice
         block = replace(order.block, x=order.block.x - lattice.column, y=order.block.y - lattice.row)
         size = frames.values_bytes(block) if motion else frames.packed_bytes(block, job.planes)
         if order.buffer is None:

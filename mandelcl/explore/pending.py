@@ -1,7 +1,7 @@
 """The messages from the explorer's server to a worker (the role `explore`) that are still pending."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +37,11 @@ class PendingTasks:
         self._read()
         return view in self._wanted
 
-    def next(self) -> Head | Order:
-        """Wait for the next task and return it. Views come before blocks, because they bring the first pixels."""
+    def next(self, when_idle: Callable[[], object]) -> Head | Order:
+        """Wait for the next task and return it. Views come before blocks, because they bring the first pixels.
+
+        `when_idle` is called before the process waits.
+        """
         while True:
             self._read()
             if self._views:
@@ -48,6 +51,7 @@ class PendingTasks:
                 return ahead
             if self._blocks:
                 return self._blocks.popleft()
+            when_idle()
             # Tell the parent at once that nothing more will start, without waiting for a heartbeat.
             self._channel.announce(IDLE)
             self._hear(self._channel.receive()[0])

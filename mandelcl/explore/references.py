@@ -5,7 +5,7 @@ serves while its radius is not too large for a view, and its centre not too far 
 cost. In motion more is allowed than at rest.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -56,15 +56,19 @@ class PaneReferences:
         self.named: NamedReference | None = None
         self._next: NamedReference | None = None
         self._needed = Fraction(0)  # the radius that the last view needed
+        self._kind: Hashable = None  # what else decides whether it took a reference
 
     def refer(self, job: Job, others: Iterable["PaneReferences"] = (), *, motion: bool = False) -> Job:
         """Return a job with its reference: its own, the pane's, one of other panes if that suits, or a new one.
 
         A job that will not be computed by perturbation is returned unchanged.
         """
-        if not _takes_reference(job):
+        needed, kind = Reference.of(job.view), _kind(job)
+        deeper = kind == self._kind and needed.radius <= self._needed  # than the last view, which took a reference
+        near = deeper and self.named is not None and self.named.suits(job, needed, motion=motion)
+        if not near and not _takes_reference(job):
             return job
-        needed = Reference.of(job.view)
+        self._kind = kind
         self._needed, before = needed.radius, self._needed
         if job.reference is not None:
             self.named = NamedReference(job.reference, job.formula, job.radius_squared)
@@ -93,6 +97,11 @@ class PaneReferences:
         reference = _rounded(*centre, named.reference.radius * _RADII / _RADII_IN_MOTION)
         self._next = replace(named, reference=reference)
         return replace(job, view=_around(reference, job.view, self._needed), reference=reference)
+
+
+def _kind(job: Job) -> Hashable:
+    named = job.formula, job.number, job.rounding, job.method, job.planes, job.strict, job.radius_squared
+    return *named, job.reference
 
 
 def _takes_reference(job: Job) -> bool:

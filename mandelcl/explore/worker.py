@@ -69,11 +69,12 @@ class _Explorer:
         self._prefetch = BuildPrefetcher()
         self._references = Pool(1, keeps=True, at_once=True)
         self._limit = 0  # the iteration limit of the last view
+        self._last: tuple[Job, Choice] | None = None
 
     def run(self) -> None:
         """Handle the parent's messages, for ever."""
         while True:
-            order = self._pending.next()
+            order = self._pending.next(self._packer.finish)
             if not isinstance(order, Order) and order["do"] == "ahead":
                 self._look_ahead(order)
                 continue
@@ -103,8 +104,10 @@ class _Explorer:
         def prepare(resolved: Job) -> None:
             method_of(resolved).prepare(resolved, show, cancel)
 
-        choice = choose.fastest(job, self._devices, True, DeviceSurvey(self._devices, True, prepare, cancel))
+        survey = DeviceSurvey(self._devices, True, prepare, cancel)
+        choice = self._as_last(job, order["motion"]) or choose.fastest(job, self._devices, True, survey)
         prepare(choice.job)
+        self._last = job, choice
         lattice = choice.job.view.lattice
         levels = {level: _view_of(lattice, level, block) for level, block in order["levels"]}
         form = smoothing.ready(choice.device, choice.job)
@@ -127,6 +130,19 @@ class _Explorer:
             device.between = LAUNCHING
             device.progressed()
         self._prefetch.look(replace(job, iterations=choice.job.iterations, auto_iterations=False), choice.device)
+
+    def _as_last(self, job: Job, motion: bool) -> Choice | None:
+        """Return the choice of the last view, for a view in motion beside the same reference; None for others.
+
+        All that a job by perturbation leaves open follows from its reference.
+        """
+        if not motion or self._last is None or job.method != "perturbation" or job.auto_iterations:
+            return None
+        last, choice = self._last
+        reference = job.reference
+        if reference is None or replace(last, view=job.view) != job or not reference.reaches(job.view):
+            return None
+        return replace(choice, job=replace(choice.job, view=job.view), warnings=())
 
     def _look_ahead(self, order: Head) -> None:
         """Have the reference of a job computed by another process, so that this one keeps its time for frames."""

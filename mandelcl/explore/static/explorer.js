@@ -1,6 +1,7 @@
 // The explorer: what is shown, navigation, and events. Its transport and its address are passed in.
 
 import { Journey, Sight } from "./journey.js";
+import { Motion } from "./motion.js";
 import { Place, placeOf, rungBelow } from "./place.js";
 import { Ratio, parse } from "./ratio.js";
 import { readAddress, writeAddress } from "./address.js";
@@ -10,6 +11,7 @@ const SHAPE = 1.4; // width / height from which a home view is shown whole
 const REST_MS = 80; // without a gesture, before pixels are requested
 const MOST_MS = 250; // between requests, however long a gesture lasts
 const SETTLE_MS = 400; // before a panned view gets its own anchor
+const HELD = ["wheel", "held zoom"]; // gestures that go on; "" is one whose start has been recorded
 const ARITHMETIC = ["number", "rounding", "method", "reference", "radius_squared"];
 const CHEAP_S = 1; // if all pixels took longer, they are kept unchanged
 const LEAST_LIMIT = 1000; // the least automatic iteration limit
@@ -21,6 +23,7 @@ export class Explorer {
     Object.assign(this, { client, address, panes: [], journey: new Journey(), listeners: new Map(), undoing: false });
     this.size = [1, 1];
     this.state = null;
+    this.motion = new Motion(this);
     this.timers = {};
   }
 
@@ -114,6 +117,7 @@ export class Explorer {
   /** Show another location, job or colouring; each may be left out. `kind` names the gesture in the history. */
   show({ place, sight, job, auto, kept, colouring }, kind, from = null, wait = 0) {
     const next = sight ?? (place ? new Sight(place, this.size) : this.state.sight);
+    const moves = sight && (kind === "" || HELD.includes(kind)) && sight.place !== this.state.sight.place && this.motion.able;
     if (kind !== "") this.leave(kind);
     this.state = {
       sight: next,
@@ -128,7 +132,10 @@ export class Explorer {
     if (sight || place) for (const pane of this.panes) pane.aim(next, from);
     this.emit("change");
     const lacking = this.panes.some((pane) => pane.lacks(this.ready.planes));
-    if (lacking || Object.keys(arguments[0]).some((name) => name !== "colouring")) this.schedule(kind === "wheel" ? REST_MS : wait);
+    if (moves) {
+      this.schedule(REST_MS, Infinity);
+      this.motion.moved(sight, from?.pivot ? from.pivot.map((value, k) => value + (this.size[k] - 1) / 2) : this.size.map((side) => (side - 1) / 2));
+    } else if (lacking || Object.keys(arguments[0]).some((name) => name !== "colouring")) this.schedule(kind === "wheel" ? REST_MS : wait);
     this.note();
   }
 
@@ -156,14 +163,14 @@ export class Explorer {
     else this.follow(address, "back");
   }
 
-  /** Request pixels when gestures pause, or at least at a fixed interval. */
-  schedule(wait) {
+  /** Request pixels at rest when gestures pause, or after `most` milliseconds. */
+  schedule(wait, most = MOST_MS) {
     const now = performance.now();
     this.first ??= now;
     this.atRest = false;
     clearTimeout(this.timers.ask);
     clearTimeout(this.timers.settle);
-    this.timers.ask = setTimeout(() => this.ask(), Math.max(0, Math.min(wait, this.first + MOST_MS - now)));
+    this.timers.ask = setTimeout(() => this.ask(), Math.max(0, Math.min(wait, this.first + most - now)));
   }
 
   /** Request pixels. `rest` says that no gesture is under way. */
@@ -196,11 +203,17 @@ export class Explorer {
 
   /** The first pane's job is resolved with this iteration limit. */
   resolved(iterations) {
-    if (iterations === this.state.job.iterations) return;
-    this.state = { ...this.state, job: { ...this.state.job, iterations } };
+    if (!this.limitedTo(iterations)) return;
     this.panes.slice(1).forEach((pane) => pane.ask({ ...this.state.job, ...pane.own }, this.ready.planes));
     this.emit("change");
     this.note();
+  }
+
+  /** Note an iteration limit; return whether it is another one. */
+  limitedTo(iterations) {
+    const same = iterations === this.state.job.iterations;
+    if (!same) this.state = { ...this.state, job: { ...this.state.job, iterations } };
+    return !same;
   }
 
   /** A pane is complete: a panned view gets its own anchor, and a settled one becomes a step in the history. */

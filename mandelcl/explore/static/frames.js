@@ -3,6 +3,7 @@
 const PIXELS = 0x314c434d; // the letters MCL1
 const UPLOAD = 0x554c434d; // the letters MCLU
 const HEADER_BYTES = 32;
+const KINDS = { 1: "counts", 2: "colours", 3: "values" };
 const UPLOAD_HEADER_BYTES = 8;
 /** The planes of an orbit's last iterates. */
 export const TRAILS = [...[1, 2, 3, 4, 5, 6, 7, 8].map((k) => `stripe-${k}`), "triangle", "trap-point", "trap-cross", "trap-circle"];
@@ -16,7 +17,7 @@ export function parseFrame(buffer) {
   const header = new DataView(buffer, 0, HEADER_BYTES);
   if (header.getUint32(0, true) !== PIXELS) return null;
   const frame = {
-    kind: header.getUint16(4, true) === 2 ? "colours" : "counts",
+    kind: KINDS[header.getUint16(4, true)],
     pane: header.getUint32(8, true),
     generation: header.getUint32(12, true),
     level: header.getUint32(16, true),
@@ -30,7 +31,7 @@ export function parseFrame(buffer) {
     return buffer.byteLength === HEADER_BYTES + 3 * pixels ? { ...frame, colours: new Uint8Array(buffer, HEADER_BYTES) } : null;
   }
   const planes = FOLLOWING.filter((_, k) => flags & (1 << k));
-  const names = ["counts", ...wordsOf(planes)];
+  const names = frame.kind === "values" ? ["values"] : ["counts", ...wordsOf(planes)];
   if (buffer.byteLength !== HEADER_BYTES + 4 * pixels * names.length) return null;
   const words = names.map((name, k) => [name, new Uint32Array(buffer, HEADER_BYTES + 4 * pixels * k, pixels)]);
   return { ...frame, words: Object.fromEntries(words) };

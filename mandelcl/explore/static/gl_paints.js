@@ -52,6 +52,7 @@ export class Paints {
     const { gl } = this;
     gl.activeTexture(gl.TEXTURE2);
     gl.bindTexture(gl.TEXTURE_2D_ARRAY, words);
+    if (layer.frames) return void (changes.length > 0 && this.uploadFrames(layer.frames));
     gl.pixelStorei(gl.UNPACK_ROW_LENGTH, layer.width);
     const slices = Object.values(layer.words);
     for (const [x, y, width, height] of changes) {
@@ -62,11 +63,20 @@ export class Paints {
     gl.pixelStorei(gl.UNPACK_ROW_LENGTH, 0);
   }
 
+  /** Upload frames of values as they have come. */
+  uploadFrames(frames) {
+    const { gl } = this;
+    for (const { column, row, width, height, words } of frames) {
+      gl.texSubImage3D(gl.TEXTURE_2D_ARRAY, 0, column, row, 0, width, height, 1, gl.RED_INTEGER, gl.UNSIGNED_INT, words.values);
+    }
+  }
+
   paint(layer, { target, colouring, maxIterations }, places) {
     const { gl } = this, { uniforms } = this.use(colouring);
     gl.bindFramebuffer(gl.FRAMEBUFFER, target);
     gl.viewport(0, 0, layer.width, layer.height);
     gl.uniform1i(uniforms.layer, 2);
+    gl.uniform1i(uniforms.valued, layer.frames ? 1 : 0);
     gl.uniform1ui(uniforms.own_limit, layer.maxIterations);
     gl.uniform1ui(uniforms.max_iterations, maxIterations);
     const names = Object.keys(layer.words);

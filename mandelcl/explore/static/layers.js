@@ -77,6 +77,19 @@ export class Layers {
   finish() {
     this.fine.complete = true;
   }
+
+  /** The view moves on: the next one at rest begins anew. */
+  leave() {
+    this.view = null;
+  }
+
+  /** Show a complete view in motion above older layers, the last two of them; one at rest that was requested since stays above. */
+  pass(layer) {
+    const above = this.view === null ? 0 : this.levels.length;
+    const below = this.all.slice(above).filter((one) => one !== layer);
+    const moving = [layer, ...below.filter(({ frames }) => frames)].slice(0, 2);
+    this.all = [...this.all.slice(0, above), ...moving, ...below.filter((one) => !one.frames && one.filled)].slice(0, MOST);
+  }
 }
 
 const MOST_RECTANGLES = 1000;

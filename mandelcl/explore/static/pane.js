@@ -5,6 +5,7 @@ import { createRenderer } from "./gl.js";
 import { Layers } from "./layers.js";
 import { Pace } from "./pace.js";
 import { Painter } from "./painter.js";
+import { Passing } from "./passing.js";
 import { element } from "./dom.js";
 
 const EASE_MS = 55; // time constant of the animation towards the target
@@ -15,7 +16,7 @@ const USUAL = ["counts", "smooth"];
 const STILL = { log: 0, pivot: [0, 0], x: 0, y: 0 };
 
 export class Pane {
-  /** `index` is the pane's number at the server; `hooks` are {onsettled, oncomplete, onfailed, onpainted}. */
+  /** `index` is the pane's number at the server; `hooks` are {onsettled, oncomplete, onfailed, onmoving, onpainted}. */
   constructor({ index, client, startWorker, hooks }) {
     Object.assign(this, { index, client, hooks, generation: 0, colouring: null, state: "empty", drawn: 0 });
     this.moving = element("canvas", { class: "moving" });
@@ -26,6 +27,7 @@ export class Pane {
     if (this.renderer) this.renderer.onrestored = () => this.touch();
     this.painter = new Painter(startWorker);
     this.layers = new Layers(client.welcome.levels, client.welcome.tile);
+    this.passing = new Passing(this);
     [this.target, this.asked, this.frame, this.ease] = [null, null, null, { ...STILL }];
     this.pace = new Pace((now) => this.draw(now));
     [this.came, this.shown] = [0, 0]; // the generations whose pixels have arrived, and are shown
@@ -90,6 +92,7 @@ export class Pane {
     const all = [...new Set([...kept, ...planes])].sort();
     const job = all.length > USUAL.length ? { ...own, planes: all } : own;
     this.asked = { ...this.target, job };
+    this.passing.clear();
     this.layers.begin(this.asked, job);
     this.generation++;
     this.state = "asked";
@@ -102,7 +105,13 @@ export class Pane {
     this.client.send({ ...message, ...job, ...(this.pointer ? { pointer: this.pointer } : {}), ...(have ? { have } : {}) });
   }
 
+  /** Request a view in motion, which replaces nothing until its pixels are here. */
+  pass(place, at, job, coarser) {
+    if (this.asked) this.passing.ask(place, this.target.size, at, job, coarser);
+  }
+
   hear(message) {
+    if (this.passing.hear(message)) return;
     if (message.generation !== this.generation) return;
     if (message.say === "settled") {
       this.layers.settle(message.key, message.iterations);
@@ -124,6 +133,7 @@ export class Pane {
   }
 
   take(frame) {
+    if (this.passing.take(frame)) return;
     if (frame.generation !== this.generation) return;
     if (frame.kind === "colours") return void this.takeColours(frame);
     if (this.layers.take(frame)) {

@@ -41,12 +41,14 @@ export function paint({ rooted, fractions, effects }) {
 ${planes ? effectsFunctions(effects) : ""}
 void main() {
   ivec2 at = ivec2(gl_FragCoord.xy);
-  uint count = word(at, 0);
+  uint first = word(at, 0);
+  float value = uintBitsToFloat(first);
+  uint count = valued ? (first == INSIDE ? own_limit : uint(value)) : first;
   bool inside = count == own_limit || count >= max_iterations;
-  uint place = inside ? size : place_of(count${fractions ? ", uintBitsToFloat(word(at, 1))" : ""});
+  uint place = inside ? size : place_of(count${fractions ? ", valued ? fract(value) : uintBitsToFloat(word(at, 1))" : ""});
   colour = texelFetch(table, ivec2(int(place & 255u), int(place >> 8)), 0);
   ${planes ? "if (!inside) colour.rgb = effects(colour.rgb, pair(at, pairs.x), pair(at, pairs.y), greaterThan(pairs, ivec2(0)));" : ""}
-  if (count == NONE) colour = vec4(0.0);
+  if (!valued && count == NONE) colour = vec4(0.0);
 }
 `;
 }
@@ -59,9 +61,11 @@ precision highp usampler2DArray;
 precision highp sampler2D;
 
 const uint NONE = 0xffffffffu;
+const uint INSIDE = 0xfffffffeu;
 const uint CHORD_MASK = 0x3fffu;
 
 uniform usampler2DArray layer;
+uniform bool valued;          /* one word per pixel: count plus fraction */
 uniform uint own_limit;
 uniform uint max_iterations;
 uniform uint size;

@@ -22,6 +22,11 @@ export function addPane(explorer, shell, index, own = {}) {
       explorer.notify(message.why, "warning");
       explorer.emit("failed", pane);
     },
+    onmoving: (pane, message, view) => {
+      if (message.say === "settled" && pane === explorer.panes[0]) explorer.limitedTo(message.iterations);
+      if (message.say === "failed") hooks.onfailed(pane, message);
+      else explorer.motion.hear(message, view);
+    },
     onrefused: (error) => explorer.notify(error.message, "warning"),
     onpainted: (pane) => explorer.emit("painted", pane),
     ondrawn: (pane, view) => explorer.emit("drawn", { pane, view }),

@@ -1,0 +1,84 @@
+// Requests while a zoom or a rotation goes on: of what will be on screen when the pixels arrive, as fast as they arrive.
+
+import { Sight } from "./journey.js";
+import { Ratio, parse } from "./ratio.js";
+
+const TRACK_MS = 300; // the last part of a gesture, which gives its speed
+const MOST_LEAD_MS = 150;
+const MOST_LEAD = 0.4; // of the logarithm of a zoom: less than an octave
+const LEAST_MS = 1000 / 60; // between requests
+const SLOW_MS = 66, QUICK_MS = 20; // between pictures: slower ones get fewer pixels, quicker ones more
+const COARSEST = 8;
+const DIGITS = 4; // of a zoom that is computed ahead
+const OVER_MS = 400; // after this, a gesture is another one
+
+export class Motion {
+  constructor(explorer) {
+    Object.assign(this, { explorer, coarser: 1, latency: 60, gap: 33, track: [], at: null, asked: null, askedAt: -Infinity, cameAt: 0 });
+  }
+
+  /** Whether views in motion show what the explorer shows: WebGL decodes them, and they have no further planes. */
+  get able() {
+    const { panes, ready, client } = this.explorer;
+    return client.connected && ready.planes.length === 0 && panes.every(({ renderer }) => renderer !== null);
+  }
+
+  /** A gesture leads to a sight about a point of the canvas. */
+  moved(sight, at) {
+    const now = performance.now();
+    if (now - (this.track.at(-1)?.now ?? -Infinity) > OVER_MS) {
+      this.track = [];
+      this.cameAt = 0;
+      this.explorer.emit("asked");
+    }
+    this.track = [...this.track.filter((each) => now - each.now < TRACK_MS), { now, log: logarithm(sight.place.zoom) }];
+    this.at = at;
+    this.go();
+  }
+
+  /** Request the next view if the last one is resolved and the gesture has gone on. */
+  go() {
+    const { explorer, at } = this, { sight } = explorer.state, now = performance.now();
+    if (!at || explorer.first === undefined || sight === this.asked || !explorer.panes.every(({ passing }) => passing.ready)) return;
+    if (now - this.askedAt < LEAST_MS) {
+      this.timer ??= setTimeout(() => {
+        this.timer = undefined;
+        this.go();
+      }, LEAST_MS);
+      return;
+    }
+    [this.asked, this.askedAt] = [sight, now];
+    const { place } = this.ahead(sight, at), limit = explorer.limit(false);
+    explorer.panes.forEach((pane, k) => pane.pass(place, at, { ...explorer.state.job, ...(k === 0 ? limit : {}), ...pane.own }, this.coarser));
+  }
+
+  /** What will be on screen when pixels that are requested now arrive. */
+  ahead(sight, at) {
+    const settled = new Sight(sight.settled(), sight.size), [first, last] = [this.track[0], this.track.at(-1)];
+    const speed = this.track.length > 1 ? (last.log - first.log) / (last.now - first.now) : 0;
+    const log = Math.max(-MOST_LEAD, Math.min(MOST_LEAD, speed * Math.min(this.latency, MOST_LEAD_MS)));
+    if (Math.abs(log) < 0.02) return settled;
+    return settled.about(at, parse(settled.place.zoom.times(Ratio.of(Math.exp(log))).toShort(DIGITS)));
+  }
+
+  /** A message about a view in motion has come; `view` has its times. */
+  hear(message, view) {
+    if (message.say === "complete" && view.came) {
+      this.latency += 0.2 * (Math.min(view.came - view.asked, 1000) - this.latency);
+      if (this.cameAt) this.gap += 0.2 * (Math.min(view.came - this.cameAt, 1000) - this.gap);
+      this.cameAt = view.came;
+      this.adapt();
+    }
+    this.go();
+  }
+
+  adapt() {
+    if (this.gap > SLOW_MS && this.coarser < COARSEST) [this.coarser, this.gap] = [2 * this.coarser, SLOW_MS / 2];
+    else if (this.gap < QUICK_MS && this.coarser > 1) [this.coarser, this.gap] = [this.coarser / 2, 2 * QUICK_MS];
+  }
+}
+
+function logarithm(zoom) {
+  const digits = zoom.toShort(6), [mantissa, exponent = "0"] = digits.split("e");
+  return Math.log(Number(mantissa)) + Number(exponent) * Math.LN10;
+}
