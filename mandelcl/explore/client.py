@@ -108,7 +108,7 @@ class Client:
         self.workspace.require_room(wanted.memory - (before.wanted.memory if before is not None else 0))
         self._generations[wanted.pane] = wanted.generation
         passing = self._passing.setdefault(wanted.pane, Passing())
-        passing.follow(before, motion=wanted.motion)
+        passing.follow(before, motion=wanted.motion, pixels=wanted.whole.pixels)
         self.leaving.overtake(wanted.pane, passing.first(wanted.generation))
         job = self._referred(wanted)
         if wanted.motion:

@@ -53,13 +53,16 @@ class Passing:
         """Return the least generation on its way; `newest` if there is no other."""
         return min((view.wanted.generation for view in self._views), default=newest)
 
-    def follow(self, before: Viewing | None, *, motion: bool) -> None:
-        """Replace the pane's view. In motion, views that are being computed or sent continue, but only a few."""
+    def follow(self, before: Viewing | None, *, motion: bool, pixels: int = 0) -> None:
+        """Replace the pane's view. In motion, views that are being computed or sent continue, but only a few.
+
+        Those of more `pixels` than the next one do not: they have taken the page too long.
+        """
         if before is not None and not isinstance(before, MotionViewing):
             before.end()
         elif before is not None:
             self._views.append(before)
-        kept = [view for view in self._views if motion and view.passing]
+        kept = [view for view in self._views if motion and view.passing and view.whole.pixels <= pixels]
         if len(kept) >= _MOST:
             del kept[1:-1]  # the oldest is nearly there
         for view in self._views:

@@ -9,6 +9,7 @@ import { PLAIN, recolour, withTable } from "./recolour.js";
 
 const SHAPE = 1.4; // width / height from which a home view is shown whole
 const REST_MS = 80; // without a gesture, before pixels are requested
+const STOP_MS = 150; // the same after views in motion, which show where the gesture is
 const MOST_MS = 250; // between requests, however long a gesture lasts
 const SETTLE_MS = 400; // before a panned view gets its own anchor
 const HELD = ["wheel", "held zoom"]; // gestures that go on; "" is one whose start has been recorded
@@ -133,7 +134,7 @@ export class Explorer {
     this.emit("change");
     const lacking = this.panes.some((pane) => pane.lacks(this.ready.planes));
     if (moves) {
-      this.schedule(REST_MS, Infinity);
+      this.schedule(STOP_MS, Infinity);
       this.motion.moved(sight, from?.pivot ? from.pivot.map((value, k) => value + (this.size[k] - 1) / 2) : this.size.map((side) => (side - 1) / 2));
     } else if (lacking || Object.keys(arguments[0]).some((name) => name !== "colouring")) this.schedule(kind === "wheel" ? REST_MS : wait);
     this.note();

@@ -7,14 +7,15 @@ const TRACK_MS = 300; // the last part of a gesture, which gives its speed
 const MOST_LEAD_MS = 150;
 const MOST_LEAD = 0.4; // of the logarithm of a zoom: less than an octave
 const LEAST_MS = 1000 / 60; // between requests
-const SLOW_MS = 66, QUICK_MS = 20; // between pictures: slower ones get fewer pixels, quicker ones more
+const SLOW_MS = 66, QUICK_MS = 50; // of the server for a view: slower ones get fewer pixels; more if those are as quick
 const COARSEST = 8;
+const LATE_MS = 250; // a view that takes longer is given up
 const DIGITS = 4; // of a zoom that is computed ahead
 const OVER_MS = 400; // after this, a gesture is another one
 
 export class Motion {
   constructor(explorer) {
-    Object.assign(this, { explorer, coarser: 1, latency: 60, gap: 33, track: [], at: null, asked: null, askedAt: -Infinity, cameAt: 0 });
+    Object.assign(this, { explorer, coarser: 1, latency: 60, spent: 0, track: [], at: null, asked: null, askedAt: -Infinity });
   }
 
   /** Whether views in motion show what the explorer shows: WebGL decodes them, and they have no further planes. */
@@ -28,28 +29,46 @@ export class Motion {
     const now = performance.now();
     if (now - (this.track.at(-1)?.now ?? -Infinity) > OVER_MS) {
       this.track = [];
-      this.cameAt = 0;
-      this.explorer.emit("asked");
+      this.begin();
     }
     this.track = [...this.track.filter((each) => now - each.now < TRACK_MS), { now, log: logarithm(sight.place.zoom) }];
     this.at = at;
     this.go();
   }
 
+  /** A gesture begins: choose a size for which pictures come in time. */
+  begin() {
+    const seconds = this.explorer.panes[0].finished?.seconds ?? 0, slow = (coarser) => (1000 * seconds) / coarser ** 2 > SLOW_MS;
+    this.spent = 0;
+    while (this.coarser < COARSEST && slow(this.coarser)) this.coarser *= 2;
+    this.explorer.emit("asked");
+  }
+
+  /** Whether the server is free, or takes too long for what it has, which it then gives up for a coarser view. */
+  free(now) {
+    const passing = this.explorer.panes.map((pane) => pane.passing);
+    if (passing.every(({ ready }) => ready)) return true;
+    const late = now - Math.min(...passing.map(({ oldest }) => oldest)) > LATE_MS;
+    if (!late || this.coarser === COARSEST) return false;
+    this.coarser *= 2;
+    for (const each of passing) each.clear();
+    return true;
+  }
+
   /** Request the next view if the last one is resolved and the gesture has gone on. */
   go() {
     const { explorer, at } = this, { sight } = explorer.state, now = performance.now();
-    if (!at || explorer.first === undefined || sight === this.asked || !explorer.panes.every(({ passing }) => passing.ready)) return;
-    if (now - this.askedAt < LEAST_MS) {
-      this.timer ??= setTimeout(() => {
-        this.timer = undefined;
-        this.go();
-      }, LEAST_MS);
-      return;
-    }
+    if (!at || explorer.first === undefined || sight === this.asked || !this.free(now)) return;
+    if (now - this.askedAt < LEAST_MS) return void this.later(LEAST_MS);
+    this.later(LATE_MS);
     [this.asked, this.askedAt] = [sight, now];
     const { place } = this.ahead(sight, at), limit = explorer.limit(false);
     explorer.panes.forEach((pane, k) => pane.pass(place, at, { ...explorer.state.job, ...(k === 0 ? limit : {}), ...pane.own }, this.coarser));
+  }
+
+  later(wait) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.go(), wait);
   }
 
   /** What will be on screen when pixels that are requested now arrive. */
@@ -65,16 +84,16 @@ export class Motion {
   hear(message, view) {
     if (message.say === "complete" && view.came) {
       this.latency += 0.2 * (Math.min(view.came - view.asked, 1000) - this.latency);
-      if (this.cameAt) this.gap += 0.2 * (Math.min(view.came - this.cameAt, 1000) - this.gap);
-      this.cameAt = view.came;
+      const spent = 1000 * message.seconds;
+      this.spent = this.spent ? this.spent + 0.3 * (spent - this.spent) : spent;
       this.adapt();
     }
     this.go();
   }
 
   adapt() {
-    if (this.gap > SLOW_MS && this.coarser < COARSEST) [this.coarser, this.gap] = [2 * this.coarser, SLOW_MS / 2];
-    else if (this.gap < QUICK_MS && this.coarser > 1) [this.coarser, this.gap] = [this.coarser / 2, 2 * QUICK_MS];
+    if (this.spent > SLOW_MS && this.coarser < COARSEST) [this.coarser, this.spent] = [2 * this.coarser, this.spent / 4];
+    else if (4 * this.spent < QUICK_MS && this.coarser > 1) [this.coarser, this.spent] = [this.coarser / 2, 4 * this.spent];
   }
 }
 

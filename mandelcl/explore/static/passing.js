@@ -60,6 +60,11 @@ export class Passing {
     return this.views.size < MOST && [...this.views.values()].every(({ settled }) => settled);
   }
 
+  /** When the oldest view that is on its way was requested. */
+  get oldest() {
+    return Math.min(...[...this.views.values()].map(({ asked }) => asked));
+  }
+
   /** Request a view of `place` with `coarser` times fewer columns and rows. `at` is a point of the canvas: the zoom's. */
   ask(place, size, at, job, coarser) {
     const { pane } = this, height = Math.ceil(size[1] / coarser), width = Math.ceil((size[0] * height) / size[1]);
@@ -113,7 +118,7 @@ export class Passing {
     return Boolean(view);
   }
 
-  /** A view at rest is requested: the server sends no more of these. */
+  /** A view at rest, or a coarser one, is requested: the server sends no more of these. */
   clear() {
     this.views.clear();
   }
