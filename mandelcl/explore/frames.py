@@ -88,8 +88,8 @@ def has_values(planes: Sequence[str]) -> bool:
 
 
 def values_bytes(block: Block) -> int:
-    """Return the total size in bytes of a block's frames of values."""
-    return HEADER_BYTES * sum(1 for _ in tiled(block)) + 4 * block.pixels
+    """Return the size in bytes of a block's frame of values."""
+    return HEADER_BYTES + 4 * block.pixels
 
 
 def pixel_bytes(planes: Sequence[str]) -> int:
@@ -141,38 +141,14 @@ def pack(
             at += size
 
 
-def pack_values(
-    address: FrameAddress,
-    block: Block,
-    values: Mapping[str, npt.NDArray[Any]],
-    max_iterations: int,
-    into: npt.NDArray[np.uint8],
-) -> None:
-    """Write a block's frames of values, for pictures in motion: count plus fraction, in one float per pixel."""
+def pack_values(values: Mapping[str, npt.NDArray[Any]], max_iterations: int, into: npt.NDArray[np.float32]) -> None:
+    """Write the values of some rows, for pictures in motion: count plus fraction, in one float per pixel."""
     counts, smooth = values[COUNTS_PLANE.name], values.get(SMOOTH.name)
-    at = 0
-    for part in tiled(block):
-        rows = slice(part.y - block.y, part.y - block.y + part.height)
-        columns = slice(part.x - block.x, part.x - block.x + part.width)
-        into[at : at + HEADER_BYTES] = np.frombuffer(address.header(part, VALUES), np.uint8)
-        at += HEADER_BYTES
-        target = into[at : at + 4 * part.pixels].view(np.float32).reshape(part.height, part.width)
-        own = counts[rows, columns]
-        if smooth is None:
-            np.copyto(target, own, casting="unsafe")
-        else:
-            np.add(own, smooth[rows, columns], out=target, dtype=np.float32, casting="unsafe")
-        np.copyto(target.view(np.uint32), np.uint32(INSIDE), where=own == np.uint32(max_iterations))
-        at += 4 * part.pixels
-
-
-def cut_values(block: Block, frames: memoryview) -> Iterator[memoryview]:
-    """Yield the frames of a block from the output of `pack_values`. Raises ValueError if their sizes do not match."""
-    if len(frames) != values_bytes(block):
-        raise ValueError("the frames have a wrong size")
-    at = 0
-    for part in tiled(block):
-        yield frames[at : (at := at + HEADER_BYTES + 4 * part.pixels)]
+    if smooth is None:
+        np.copyto(into, counts, casting="unsafe")
+    else:
+        np.add(counts, smooth, out=into, dtype=np.float32, casting="unsafe")
+    np.copyto(into.view(np.uint32), np.uint32(INSIDE), where=counts == np.uint32(max_iterations))
 
 
 def _words(values: Mapping[str, npt.NDArray[Any]], planes: Sequence[str]) -> Iterator[npt.NDArray[Any]]:

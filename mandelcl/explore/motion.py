@@ -7,7 +7,7 @@ import time
 
 from mandelcl.core.block import Block
 from mandelcl.explore.device_slots import BLOCK_BYTES
-from mandelcl.explore.frames import cut_values, has_values
+from mandelcl.explore.frames import has_values, values_bytes
 from mandelcl.explore.planning import ViewPlan
 from mandelcl.explore.tasks import ResolvedTask
 from mandelcl.explore.viewing import Viewing
@@ -29,7 +29,9 @@ class MotionViewing(Viewing):
     def _frames_of(self, level: int, block: Block, frames: memoryview) -> list[memoryview]:
         if not has_values(self.job.planes):
             return super()._frames_of(level, block, frames)
-        return list(cut_values(block, frames))
+        if len(frames) != values_bytes(block):
+            raise ValueError("the frame has a wrong size")
+        return [frames]
 
     def _planned(self, missing: list[Block], facts: list[ResolvedTask]) -> ViewPlan:
         if not has_values(self.job.planes):

@@ -95,7 +95,10 @@ class Packer:
     ) -> None:
         """Write a block's frames, in strips of whole tiles, sequentially or in parallel."""
         strips = list(_strips(block))
-        sizes = [frames.values_bytes(one) if motion else frames.packed_bytes(one, job.planes) for one in strips]
+        if motion:
+            into[: frames.HEADER_BYTES] = np.frombuffer(address.header(block, frames.VALUES), np.uint8)
+            into = into[frames.HEADER_BYTES :]
+        sizes = [4 * one.pixels if motion else frames.packed_bytes(one, job.planes) for one in strips]
         ends = np.cumsum(sizes).tolist()
 
         def pack(strip: Block, start: int, end: int) -> None:
@@ -103,7 +106,8 @@ class Packer:
             part = results[:, rows]
             values = values_of(job.planes, part, job.facts) if form is None else form.values(part)
             if motion:
-                frames.pack_values(address, strip, values, job.iterations, into[start:end])
+                target = into[start:end].view(np.float32).reshape(strip.height, strip.width)
+                frames.pack_values(values, job.iterations, target)
             else:
                 frames.pack(address, strip, values, into[start:end])
 

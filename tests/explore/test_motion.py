@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from mandelcl.core.block import Block
 from mandelcl.explore import frames
-from mandelcl.explore.frames import FrameAddress
 from tests.explore.diving import Dive
 from tests.explore.page import HEADER, HOME, Page, Server
 from tests.explore.quick import QuickPage
@@ -32,19 +31,13 @@ LIMIT = 1000
 def test_values_are_counts_with_fractions(block: Block) -> None:
     counts = (np.arange(block.pixels, dtype=np.uint32) % (LIMIT + 1)).reshape(block.height, block.width)
     smooth = (counts / (2 * LIMIT)).astype(np.float32)
-    into = np.empty(frames.values_bytes(block), np.uint8)
-    frames.pack_values(FrameAddress(1, 7, 0), block, {"counts": counts, "smooth": smooth}, LIMIT, into)
-    found = np.zeros((block.height, block.width), np.uint32)
-    for frame in frames.cut_values(block, into.data):
-        _, kind, _, _, _, _, column, row, width, height = HEADER.unpack_from(frame)
-        assert kind == frames.VALUES
-        words = np.frombuffer(frame, np.uint32, width * height, HEADER.size).reshape(height, width)
-        found[row - block.y :, column - block.x :][:height, :width] = words
+    found = np.zeros(counts.shape, np.float32)
+    frames.pack_values({"counts": counts, "smooth": smooth}, LIMIT, found)
     inside = counts == LIMIT
-    assert np.array_equal(found == frames.INSIDE, inside)
-    assert np.array_equal(found.view(np.float32)[~inside], (counts.astype(np.float32) + smooth)[~inside])
-    with pytest.raises(ValueError, match="wrong size"):
-        list(frames.cut_values(block, into.data[:-1]))
+    assert np.array_equal(found.view(np.uint32) == frames.INSIDE, inside)
+    assert np.array_equal(found[~inside], (counts.astype(np.float32) + smooth)[~inside])
+    frames.pack_values({"counts": counts}, LIMIT, found)
+    assert np.array_equal(found[~inside], counts.astype(np.float32)[~inside])
 
 
 def in_motion(page: Page, wanted: Mapping[str, Any], generation: int) -> npt.NDArray[np.uint32]:

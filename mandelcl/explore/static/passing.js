@@ -9,7 +9,7 @@ const INSIDE = 0xfffffffe; // the value of a pixel at the iteration limit
 /** The values of a view in motion: counts with fractions as floats, in the frames in which they have come. */
 export class MotionLayer extends Window {
   constructor(window) {
-    super({ ...window, level: 0 });
+    super({ ...window, level: 0, tile: 1 });
     this.words = { values: null }; // one slice of a texture
   }
 
@@ -85,7 +85,7 @@ export class Passing {
     const fits = (one) => one.size[0] === size[0] && one.size[1] === size[1] && !used.has(one);
     const spare = this.layers.find(fits);
     if (spare) return spare;
-    const made = new MotionLayer({ place: null, size, tile: this.pane.layers.tile, maxIterations: 0 });
+    const made = new MotionLayer({ place: null, size, maxIterations: 0 });
     this.layers = [made, ...this.layers.filter((one) => used.has(one) || fits(one))].slice(0, SPARE);
     return made;
   }
