@@ -20,7 +20,8 @@
  * of the reference is two reals, re and im. Where both are below NUMBER_SMALL, the first word of im is an entry in the
  * list of small values instead, and re is 0; an entry is two reals and an exponent, the first one that of Z₀ = 0. A
  * level has an index for each 2^shift places: at which place its step begins, and the key below which it may be taken.
- * */
+ * An inner fold, one behind a product, takes a part of a place's value as the exact orbit has it: a real and its
+ * exponent. */
 enum {
   METHOD_POINT_ERROR,  /* a real: how far a point may be from the pixel's */
   METHOD_LENGTH = 2,   /* the last place of the reference: an orbit goes on from place 0 there */
@@ -37,6 +38,7 @@ enum {
   METHOD_RECORDS,
   METHOD_BOUNDS,       /* of the records' errors, with CERTIFIED */
   METHOD_INSIDE,       /* 1 where all orbits of the view are known never to escape */
+  METHOD_INNER,        /* what the inner folds take of each place */
   METHOD_FIRST_RECORD, /* of each level */
   METHOD_PHASE = 56    /* how many words behind these those of each phase begin, which are as these; 0 for the first */
 };
@@ -91,11 +93,14 @@ typedef struct {
   orbit_seen seen;
 } orbit_state;
 
-/* The difference of the constant from the reference's, its square, and the whole constant; with DISTANCE, 2^−scale is
- * what the constant is taken to move by. */
+/* The difference of the constant from the reference's, its square, and the whole constant; beside conjugates, |c|² at the
+ * exponent of the square; with DISTANCE, 2^−scale is what the constant is taken to move by. */
 typedef struct {
   scaled c, square;
   number_complex whole;
+#if !FORMULA_ANALYTIC
+  number_real norm;
+#endif
 #if DISTANCE
   int scale;
 #endif
@@ -233,18 +238,43 @@ static scaled method_reference(global const uint *method, uint_lanes place, int_
   return value;
 }
 
+#if FORMULA_INNER_FOLDS
+/* What the inner folds take where all lanes are. */
+static void method_inner(global const uint *words_of_all, uint place, scaled_part *inner) {
+  global const uint *method = method_phase(words_of_all, place);
+  for (uint fold = 0; fold < FORMULA_INNER_FOLDS; fold++) {
+    global const uint *words = method_part(method, METHOD_INNER, 2 * NUMBER_WORDS,
+                                           place_index(place) * FORMULA_INNER_FOLDS + fold);
+    inner[fold].x = (number_real)(method_real(words));
+    inner[fold].e = (int_lanes)((int)words[NUMBER_WORDS]);
+  }
+}
+#endif
+
 /* A record: the coefficients A, B, D, E and F, the iterations that it takes, its key, and whether c needs all
- * coefficients. */
+ * coefficients. Beside conjugates, those of c̄ as well, B̃, Ẽ, G and H, of which B̃ has the exponent of B, Ẽ that of E, and
+ * the others that of F; and whether t is conjugated. */
 typedef struct {
   scaled coefficient[5];
+#if !FORMULA_ANALYTIC
+  number_complex mirrored[4];
+  bool turned;
+#endif
   uint length;
   int key;
   bool quadratic;
 } turn_record;
 
-#define TURN_RECORD_WORDS (10 * NUMBER_WORDS + 6)
-#define TURN_LENGTH 0x3fffffffu /* of a record's last word; the bit above says that c needs all coefficients */
-#define TURN_SINGLE 0           /* the record of a single iteration */
+#if FORMULA_ANALYTIC
+#define TURN_COEFFICIENTS 5
+#else
+#define TURN_COEFFICIENTS 9
+#endif
+#define TURN_RECORD_WORDS (2 * TURN_COEFFICIENTS * NUMBER_WORDS + 6)
+#define TURN_LENGTH 0x3fffffffu    /* of a record's last word */
+#define TURN_QUADRATIC 0x40000000u /* a bit of it: c needs all coefficients */
+#define TURN_TURNED 0x80000000u    /* the other one: t is conjugated */
+#define TURN_SINGLE 0              /* the record of a single iteration */
 
 static orbit_state orbit_start(number_complex point) {
   orbit_state start;
@@ -275,7 +305,13 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
   const scaled c = scaled_from(point, -scale), first = method_reference_of_all(method, 1);
   const number_complex near = scaled_plain(first), far = scaled_plain(c);
   const number_complex whole = {near.re + far.re, near.im + far.im};
-  orbit_constant constants = {c, scaled_from(scaled_product(c.z, c.z), c.e + c.e), scaled_cut(whole)};
+  orbit_constant constants;
+  constants.c = c;
+  constants.square = scaled_from(scaled_product(c.z, c.z), c.e + c.e);
+  constants.whole = scaled_cut(whole);
+#if !FORMULA_ANALYTIC
+  constants.norm = scaled_norm(c.z) * scaled_power_within(c.e + c.e - constants.square.e);
+#endif
 #if DISTANCE
   constants.scale = (int)method[METHOD_SCALE];
 #endif

@@ -26,13 +26,13 @@ static derivative_complex operation_absx_derivative(derivative_point z, derivati
 #endif
 
 #ifdef HAS_SCALED
-/* What it makes of a value of the reference and of a difference from it. */
-static scaled_beside operation_absx_delta(scaled_beside z) {
+/* What it makes of a value of the reference, of which the part that is turned is given, and of a difference from it. */
+static scaled_beside operation_absx_delta(scaled_beside z, scaled_part part) {
   scaled_beside next = z;
-  const number_real at_difference = z.from.z.re * scaled_power_up(z.from.e - z.by.e);
-  next.by.z.re = scaled_fold_delta(at_difference, z.by.z.re);
+  next.by.z.re = scaled_fold_delta(part, z.by.z.re, z.by.e);
   next.by.z = scaled_cut(next.by.z);
-  next.from.z.re = fabs(z.from.z.re);
+  next.from.z.re = scaled_fold(part, z.from.e);
+  next.from.z = scaled_cut(next.from.z);
   return next;
 }
 #endif

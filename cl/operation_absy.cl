@@ -26,13 +26,13 @@ static derivative_complex operation_absy_derivative(derivative_point z, derivati
 #endif
 
 #ifdef HAS_SCALED
-/* What it makes of a value of the reference and of a difference from it. */
-static scaled_beside operation_absy_delta(scaled_beside z) {
+/* What it makes of a value of the reference, of which the part that is turned is given, and of a difference from it. */
+static scaled_beside operation_absy_delta(scaled_beside z, scaled_part part) {
   scaled_beside next = z;
-  const number_real at_difference = z.from.z.im * scaled_power_up(z.from.e - z.by.e);
-  next.by.z.im = scaled_fold_delta(at_difference, z.by.z.im);
+  next.by.z.im = scaled_fold_delta(part, z.by.z.im, z.by.e);
   next.by.z = scaled_cut(next.by.z);
-  next.from.z.im = fabs(z.from.z.im);
+  next.from.z.im = scaled_fold(part, z.from.e);
+  next.from.z = scaled_cut(next.from.z);
   return next;
 }
 #endif

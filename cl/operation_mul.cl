@@ -46,7 +46,7 @@ static derivative_complex operation_mul_derivative(derivative_point z, derivativ
 /* What it makes of values of the reference and of differences from them. */
 static scaled_beside operation_mul_delta(scaled_beside z, scaled_beside stored) {
   const scaled_beside next = {
-      {scaled_cut(scaled_product(z.from.z, stored.from.z)), scaled_exponent(z.from.e + stored.from.e)},
+      scaled_from(scaled_product(z.from.z, stored.from.z), scaled_exponent(z.from.e + stored.from.e)),
       scaled_product_delta(z, stored)};
   return next;
 }

@@ -38,7 +38,7 @@ static derivative_point operation_sqr_point(derivative_point z) {
 static scaled_beside operation_sqr_delta(scaled_beside z) {
   const scaled twice = {z.from.z, z.from.e + 1}, both = scaled_sum(twice, z.by);
   const scaled_beside next = {
-      {scaled_cut(scaled_product(z.from.z, z.from.z)), scaled_exponent(z.from.e + z.from.e)},
+      scaled_from(scaled_product(z.from.z, z.from.z), scaled_exponent(z.from.e + z.from.e)),
       {scaled_cut(scaled_product(z.by.z, scaled_cut(both.z))), scaled_exponent(z.by.e + both.e)}};
   return next;
 }

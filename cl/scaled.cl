@@ -99,6 +99,22 @@ typedef struct {
   scaled from, by;
 } scaled_beside;
 
+/* A real number x·2^e: a part of a value. */
+typedef struct {
+  number_real x;
+  int_lanes e;
+} scaled_part;
+
+static scaled_part scaled_re(scaled value) {
+  const scaled_part part = {value.z.re, value.e};
+  return part;
+}
+
+static scaled_part scaled_im(scaled value) {
+  const scaled_part part = {value.z.im, value.e};
+  return part;
+}
+
 /* An exponent of a product, no less than that of 0. */
 static int_lanes scaled_exponent(int_lanes e) {
   return max(e, (int_lanes)(SCALED_NOTHING));
@@ -118,12 +134,18 @@ static number_real scaled_power_up(int_lanes e) {
   return number_from_upper(clamp(e + NUMBER_BIAS, (int_lanes)(0), (int_lanes)(2 * NUMBER_BIAS)) << 8);
 }
 
-/* |X + x| − |X| at the exponent of x: x or −x, unless X + x lies on the other side of 0. X is brought to that exponent,
- * where it may overflow or vanish but keeps its side; x is not touched, so that no device's denormal numbers decide. */
-static number_real scaled_fold_delta(number_real from, number_real by) {
-  const number_real zero = (number_real)(0), sum = from + by;
+/* |X + x| − |X| for x·2^e at its exponent: x or −x, unless X + x lies on the other side of 0. X is brought to that
+ * exponent, where it may overflow or vanish but keeps its side; x is not touched, so that no device's denormal numbers
+ * decide. */
+static number_real scaled_fold_delta(scaled_part part, number_real by, int_lanes e) {
+  const number_real zero = (number_real)(0), from = part.x * scaled_power_up(part.e - e), sum = from + by;
   const int_lanes negative = lanes_mask(from < zero);
   const int_lanes crossed = (~negative & ~lanes_mask(sum >= zero)) | (negative & lanes_mask(sum > zero));
   const number_real value = scaled_choose(by, from + sum, crossed);
   return scaled_choose(value, -value, negative ^ crossed);
+}
+
+/* The absolute value of a part at another exponent. */
+static number_real scaled_fold(scaled_part part, int_lanes e) {
+  return fabs(part.x) * scaled_power(min(part.e - e, (int_lanes)(NUMBER_BIAS)));
 }

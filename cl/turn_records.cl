@@ -36,10 +36,17 @@ static turn_record turn_load(global const uint *method, uint number) {
   for (uint k = 0; k < 5; k++) {
     record.coefficient[k].z.re = (number_real)(method_real(words + 2 * k * NUMBER_WORDS));
     record.coefficient[k].z.im = (number_real)(method_real(words + (2 * k + 1) * NUMBER_WORDS));
-    record.coefficient[k].e = (int_lanes)((int)words[10 * NUMBER_WORDS + k]);
+    record.coefficient[k].e = (int_lanes)((int)words[2 * TURN_COEFFICIENTS * NUMBER_WORDS + k]);
   }
+#if !FORMULA_ANALYTIC
+  for (uint k = 0; k < 4; k++) {
+    record.mirrored[k].re = (number_real)(method_real(words + (10 + 2 * k) * NUMBER_WORDS));
+    record.mirrored[k].im = (number_real)(method_real(words + (11 + 2 * k) * NUMBER_WORDS));
+  }
+  record.turned = (words[TURN_RECORD_WORDS - 1] & TURN_TURNED) != 0;
+#endif
   record.length = words[TURN_RECORD_WORDS - 1] & TURN_LENGTH;
-  record.quadratic = words[TURN_RECORD_WORDS - 1] > TURN_LENGTH;
+  record.quadratic = (words[TURN_RECORD_WORDS - 1] & TURN_QUADRATIC) != 0;
   record.key = (int)turn_index(method, number)[1];
   return record;
 }
@@ -49,13 +56,58 @@ static scaled turn_product(scaled a, scaled b) {
   return product;
 }
 
-/* A·t + B·c, and in the lanes of the mask (D·t + E·c)·t + F·c² beside it. */
+#if FORMULA_ANALYTIC
+#define turn_of_t(record, t) (t)
+
+/* B·c. */
+static scaled turn_of_c(const turn_record *record, uint k, scaled c) {
+  return turn_product(record->coefficient[k], c);
+}
+
+/* F·c². */
+static scaled turn_of_square(const turn_record *record, const orbit_constant *c) {
+  return turn_product(record->coefficient[4], c->square);
+}
+#else
+/* û: t, or its conjugate. */
+static scaled turn_of_t(const turn_record *record, scaled t) {
+  if (record->turned) t.z.im = -t.z.im;
+  return t;
+}
+
+/* a·z + b·z̄. */
+static number_complex turn_both(number_complex a, number_complex b, number_complex z) {
+  const number_complex sum = {
+      fma(b.im, z.im, fma(b.re, z.re, fma(a.re, z.re, -(a.im * z.im)))),
+      fma(-b.re, z.im, fma(b.im, z.re, fma(a.re, z.im, a.im * z.re)))};
+  return sum;
+}
+
+/* B·c + B̃·c̄ for k of 1, and E·c + Ẽ·c̄ for k of 3. */
+static scaled turn_of_c(const turn_record *record, uint k, scaled c) {
+  const scaled sum = {turn_both(record->coefficient[k].z, record->mirrored[k >> 1], c.z),
+                      record->coefficient[k].e + c.e};
+  return sum;
+}
+
+/* F·c² + G·|c|² + H·c̄². */
+static scaled turn_of_square(const turn_record *record, const orbit_constant *c) {
+  const number_complex both = turn_both(record->coefficient[4].z, record->mirrored[3], c->square.z);
+  const number_complex g = record->mirrored[2];
+  const scaled sum = {{fma(g.re, c->norm, both.re), fma(g.im, c->norm, both.im)},
+                      record->coefficient[4].e + c->square.e};
+  return sum;
+}
+#endif
+
+/* A·û + B·c, and in the lanes of the mask (D·û + E·c)·û + F·c² beside it; with the terms of c̄, where there are any. */
 static scaled turn_over(const turn_record *record, scaled t, const orbit_constant *c, int_lanes quadratic) {
-  const scaled linear = scaled_sum(turn_product(record->coefficient[0], t), turn_product(record->coefficient[1], c->c));
+  const scaled of_t = turn_of_t(record, t);
+  const scaled linear = scaled_sum(turn_product(record->coefficient[0], of_t), turn_of_c(record, 1, c->c));
   if (!lanes_any(quadratic)) return linear;
-  const scaled inner = scaled_sum(turn_product(record->coefficient[2], t), turn_product(record->coefficient[3], c->c));
+  const scaled inner = scaled_sum(turn_product(record->coefficient[2], of_t), turn_of_c(record, 3, c->c));
   const scaled slope = {scaled_cut(inner.z), inner.e};
-  const scaled by_t = turn_product(slope, t), by_c = turn_product(record->coefficient[4], c->square);
+  const scaled by_t = turn_product(slope, of_t), by_c = turn_of_square(record, c);
   const int_lanes e = max(linear.e, max(by_t.e, by_c.e));
   const number_real first = scaled_power(linear.e - e), second = scaled_power(by_t.e - e), third =
       scaled_power(by_c.e - e);

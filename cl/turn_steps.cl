@@ -58,7 +58,13 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   global const uint *method = method_phase(view->method, place);
   orbit_state *state = &orbits->state;
   const scaled z = state->z, twice = {orbits->reference.z, orbits->reference.e + 1}, both = scaled_sum(twice, z);
-  const scaled t = formula_delta(place_line(place), orbits->reference, z);
+#if FORMULA_INNER_FOLDS
+  scaled_part inner[FORMULA_INNER_FOLDS];
+  method_inner(view->method, place, inner);
+#else
+  const scaled_part *inner = 0;
+#endif
+  const scaled t = formula_delta(place_line(place), orbits->reference, z, inner);
   const int_lanes key = scaled_key(t.z, t.e);
   const uint_lanes numbers = turn_find(method, place_index(place), key, turn_left(orbits, view), there);
   uint number;

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Protocol, TypeVar
 
 Beside = TypeVar("Beside")  # a value and a difference from it
+Exact_contra = TypeVar("Exact_contra", contravariant=True)  # a part of a value, as it is exactly
 
 
 class DeltaRules(Protocol[Beside]):
@@ -23,3 +24,10 @@ class DeltaRules(Protocol[Beside]):
 
     def turned(self, z: Beside, cosine: Fraction, sine: Fraction) -> Beside:
         """Return both times cosine + sine·i."""
+
+
+class ExactRules(DeltaRules[Beside], Protocol[Beside, Exact_contra]):
+    """Such an arithmetic that can be told a part of a value more exactly than products of rounded numbers have it."""
+
+    def exactly(self, z: Beside, part: int, exact: Exact_contra) -> Beside:
+        """Return both with that part of the value."""

@@ -65,6 +65,7 @@ def _defines(formula: Formula) -> str:
         "BEGINS_INSIDE": formula.begins_inside,
         "KNOWS_INSIDE": formula.knows_inside,
         "BOUNDS_SPREAD": formula.traceable,
+        "INNER_FOLDS": max(len(line.inner_folds) for line in formula.lines),
         "KNOWS_COMPONENTS": bool(component_files(formula)),
     }
     lines = [f"/* {formula.text} */", *(f"#define FORMULA_{name} {int(value)}" for name, value in values.items())]

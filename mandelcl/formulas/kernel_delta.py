@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 from mandelcl.formulas.formula import Formula
 from mandelcl.formulas.line import Line
-from mandelcl.formulas.operations import Add, Store
+from mandelcl.formulas.operations import Add, Store, Turning
 
-_DELTA = """/* What the line of a phase makes of a value of the reference and of a difference from it, but for c. */
-static scaled formula_delta(uint phase, scaled from, scaled by) {{
+_DELTA = """/* What the line of a phase makes of a value of the reference and of a difference from it, but for c;
+ * `inner` has what its inner folds take. */
+static scaled formula_delta(uint phase, scaled from, scaled by, const scaled_part *inner) {{
 {body}}}
 """
 _LANES_STEP = """/* The next z in lanes of which each has a phase of its own. */
@@ -23,24 +24,29 @@ def text(formula: Formula, turn: Callable[[int, int], str]) -> str:
 
 
 def _line(k: int, line: Line, turn: Callable[[int, int], str]) -> str:
-    rows, made, stored = ["  const scaled_beside z0 = {from, by};"], 0, 0
+    rows, made, stored, inner = ["  const scaled_beside z0 = {from, by};"], 0, 0, 0
     for place, operation in enumerate(line):
         if isinstance(operation, Store):
             stored = made
         if isinstance(operation, Store | Add):
             continue
         names = {"z": f"z{made}", "stored": f"z{stored}", "turn": f"{turn(k, place)}()"}
-        given = ", ".join(names[name] for name in operation.operands)
+        given = [names[name] for name in operation.operands]
+        if isinstance(operation, Turning) and operation.folds:
+            part = ("scaled_re", "scaled_im")[operation.part] + f"(z{made}.from)"
+            if place in line.inner_folds:
+                part, inner = f"inner[{inner}]", inner + 1
+            given.append(part)
         made += 1
-        rows.append(f"  const scaled_beside z{made} = operation_{operation.name}_delta({given});")
-    head = f"static scaled formula_delta_{k}(scaled from, scaled by) {{"
+        rows.append(f"  const scaled_beside z{made} = operation_{operation.name}_delta({', '.join(given)});")
+    head = f"static scaled formula_delta_{k}(scaled from, scaled by, const scaled_part *inner) {{"
     return "\n".join([head, *rows, f"  return z{made}.by;", "}", ""])
 
 
 def _by_phase(formula: Formula) -> str:
     *before, last = range(len(formula.lines))
-    rows = [f"  if (phase == {k}) return formula_delta_{k}(from, by);\n" for k in before]
-    return "".join([*rows, f"  return formula_delta_{last}(from, by);\n"])
+    rows = [f"  if (phase == {k}) return formula_delta_{k}(from, by, inner);\n" for k in before]
+    return "".join([*rows, f"  return formula_delta_{last}(from, by, inner);\n"])
 
 
 def _by_lane(formula: Formula) -> str:

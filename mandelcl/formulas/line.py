@@ -1,13 +1,14 @@
 """A line of a formula: the operations of one step, and what follows from them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.base.errors import InvalidInputError
-from mandelcl.formulas.operations import Add, Growth, Mul, Operation, OrbitPoint, Sqr, Store, Turning
+from mandelcl.formulas.delta import Beside, Exact_contra, ExactRules
+from mandelcl.formulas.operations import Add, Growth, Mul, Operation, OrbitPoint, Rot, Sqr, Store, Turning
 
 MOST_OPERATIONS = 16  # of a line: as many as a page of a kernel's text
 # A z within the smooth radius of 128 has |z|² of at most 2¹⁴, and what follows must be a finite float: 2¹⁴ᵈ < 2¹²⁸.
@@ -100,6 +101,16 @@ class Line:
         return True
 
     @property
+    def inner_folds(self) -> tuple[int, ...]:
+        """The places of operations that fold what a product has made: of that a rounded z does not tell the side."""
+        found, product = list[int](), False
+        for place, operation in enumerate(self.operations):
+            if operation.folds and product:
+                found.append(place)
+            product |= isinstance(operation, Sqr | Mul | Rot)
+        return tuple(found)
+
+    @property
     def adds(self) -> bool:
         """Whether c is added anywhere."""
         return any(isinstance(operation, Add) for operation in self.operations)
@@ -126,6 +137,20 @@ class Line:
         for operation, adds in self.steps:
             place = OrbitPoint(z, stored, c)
             z = operation.value_add(arithmetic, place) if adds else operation.value(arithmetic, place)
+            if isinstance(operation, Store):
+                stored = z
+        return z
+
+    def beside(self, rules: ExactRules[Beside, Exact_contra], z: Beside, parts: Sequence[Exact_contra] = ()) -> Beside:
+        """Return what it makes of a value of a reference and of a difference from it, but for c.
+
+        `parts` are, in their order, the parts that the inner folds take, exactly.
+        """
+        stored, exact = z, dict(zip(self.inner_folds, parts, strict=True))
+        for place, operation in enumerate(self.operations):
+            if place in exact and isinstance(operation, Turning):
+                z = rules.exactly(z, operation.part, exact[place])
+            z = operation.delta(rules, z, stored)
             if isinstance(operation, Store):
                 stored = z
         return z

@@ -14,14 +14,16 @@ from mandelcl.core.reference import Reference
 from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.line import Line
-from mandelcl.formulas.operations import IntegerErrors, Store
+from mandelcl.formulas.operations import IntegerErrors, Store, Turning
 from mandelcl.perturbation.exact_period import ExactPeriodSearch
 from mandelcl.perturbation.exact_places import (
     ORIGIN,
     ExactPlace,
+    InnerParts,
     OpenRoundingError,
     exact_place,
     of_places,
+    rounded,
     rounded_place,
 )
 from mandelcl.perturbation.exact_square import square_orbit
@@ -38,7 +40,13 @@ class _ExactSteps:
 
     def __init__(self, lines: Sequence[Line], phase: int, centre: tuple[Fraction, Fraction], bits: int) -> None:
         kind = integers_for(bits)
-        self._lines = [[(operation, isinstance(operation, Store)) for operation in line] for line in lines]
+        self._lines = [
+            [
+                (operation, isinstance(operation, Store), place in line.inner_folds)
+                for place, operation in enumerate(line)
+            ]
+            for line in lines
+        ]
         self._phase, self._bits, self._n = phase, bits, 0
         re, im = (part * (1 << bits) for part in centre)
         self._c = kind.whole(round(re)), kind.whole(round(im))
@@ -49,19 +57,24 @@ class _ExactSteps:
         self._z: Parts = kind.whole(0), kind.whole(0)
         self._error, self._zeros = 0, (True, True)
 
-    def step(self) -> None:
-        """Go on to Z_{n+1}."""
+    def step(self) -> InnerParts:
+        """Go on to Z_{n+1}, and return what the inner folds take of Z_n; raises OpenRoundingError."""
+        inner: list[tuple[int, int]] = []
         z, error, zeros, c, bits = self._z, self._error, self._zeros, self._c, self._bits
         stored, stored_error, stored_zeros = z, error, zeros
-        for operation, stores in self._lines[(self._phase + self._n) % len(self._lines)]:
+        for operation, stores, takes_part in self._lines[(self._phase + self._n) % len(self._lines)]:
             if stores:
                 stored, stored_error, stored_zeros = z, error, zeros
                 continue
+            if takes_part and isinstance(operation, Turning):
+                part = operation.part
+                inner.append((0, 0) if zeros[part] else rounded(z[part], error, -bits))
             error = operation.integer_error(z, stored, bits, IntegerErrors(error, stored_error, self._c_error))
             if zeros[0] or zeros[1] or stored_zeros[0] or stored_zeros[1]:
                 zeros = operation.zeros(zeros, stored_zeros, self._c_zeros)
             z = operation.integers(z, stored, c, bits)
         self._z, self._error, self._zeros, self._n = z, error, zeros, self._n + 1
+        return tuple(inner)
 
     def place(self, radius_squared: Fraction) -> ExactPlace:
         """Return where the orbit is; raises OpenRoundingError."""
@@ -116,9 +129,10 @@ def _orbit(
     steps = _ExactSteps(formula.lines, phase, centre, bits)
     search = ExactPeriodSearch(formula.lines, phase, centre, reference.radius)
     places = [ORIGIN]
+    inner: list[InnerParts] = []
     ended = AT_LIMIT
     for n in range(1, iterations + 1):
-        steps.step()
+        inner.append(steps.step())
         place = steps.place(radius_squared)
         places.append(place)
         if place.outside:
@@ -131,4 +145,4 @@ def _orbit(
             stop_if(cancel)
             if progress is not None:
                 progress(n)
-    return of_places(places, ended)
+    return of_places(places, ended, inner)

@@ -13,11 +13,13 @@ import numpy as np
 
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.operations import Flags
-from mandelcl.perturbation.integers import LEAST_EXPONENT
-from mandelcl.perturbation.orbit import Orbit
+from mandelcl.perturbation.integers import LEAST_EXPONENT, Doubles
+from mandelcl.perturbation.jets import ZERO_EXPONENT
+from mandelcl.perturbation.orbit import Exponents, Orbit
 
 # (m, e) stands for m·2^e with |m| < 2^53, and m odd or 0: one number has one such pair.
 Rounded = tuple[int, int]
+InnerParts = tuple[Rounded, ...]  # what the inner folds of a line take of a place
 
 _DOUBLE_BITS = 53
 MORE_BITS = 64  # at the least, where a rounding is open
@@ -52,8 +54,8 @@ def rounded_place(z: Parts, error: int, zeros: Flags, bits: int, radius_squared:
     `zeros` says which parts are exactly 0. Raises OpenRoundingError where the error leaves a rounding open.
     """
     x, y = z
-    re = (0, 0) if zeros[0] else _rounded(x, error, -bits)
-    im = (0, 0) if zeros[1] else _rounded(y, error, -bits)
+    re = (0, 0) if zeros[0] else rounded(x, error, -bits)
+    im = (0, 0) if zeros[1] else rounded(y, error, -bits)
     nearly = _double(re) ** 2 + _double(im) ** 2 - float(radius_squared)
     if abs(nearly) > FAR * max(1.0, float(radius_squared)):
         return ExactPlace(re, im, None, nearly > 0)
@@ -74,7 +76,7 @@ def _edge(rest: int, error: int, denominator: int, bits: int) -> Rounded | None:
     shift = denominator.bit_length() + 2 * _DOUBLE_BITS
     low, high = (((abs(rest) + sign * error) << shift) // denominator for sign in (-1, 1))
     exponent = -shift - 2 * bits
-    m, e = _rounded(low + high >> 1, (high - low >> 1) + 2, exponent) if error else _truncated(low, exponent)
+    m, e = rounded(low + high >> 1, (high - low >> 1) + 2, exponent) if error else _truncated(low, exponent)
     if m and m.bit_length() + e > _EDGE_EXPONENT:
         return None
     return (m if rest > 0 else -m), e
@@ -94,7 +96,7 @@ def _of_fraction(value: Fraction) -> Rounded:
     return (m if value >= 0 else -m), e
 
 
-def _rounded(value: int, error: int, exponent: int) -> Rounded:
+def rounded(value: int, error: int, exponent: int) -> Rounded:
     """Return value·2^exponent rounded toward zero; raises OpenRoundingError where the error leaves that open."""
     require_sure(value, error)
     m, e = _truncated(abs(value), exponent)
@@ -126,8 +128,8 @@ def is_small(place: ExactPlace) -> bool:
     return any(m and m.bit_length() + e <= LEAST_EXPONENT for m, e in (place.re, place.im))
 
 
-def of_places(places: Sequence[ExactPlace], ended: str) -> Orbit:
-    """Return an orbit of its places."""
+def of_places(places: Sequence[ExactPlace], ended: str, inner: Sequence[InnerParts] = ()) -> Orbit:
+    """Return an orbit of its places, and of what the inner folds take of all but the last."""
     re, im = (np.array([_double(getattr(place, part)) for place in places]) for part in ("re", "im"))
     small: dict[int, tuple[Rounded, Rounded]] = {}
     edges: dict[int, Rounded] = {}
@@ -138,7 +140,19 @@ def of_places(places: Sequence[ExactPlace], ended: str) -> Orbit:
             edges[n] = place.edge
     for parts in (re, im):
         parts.flags.writeable = False
-    return Orbit(re, im, _tiny(small), ended, small, edges)
+    return Orbit(re, im, _tiny(small), ended, small, edges, _inner(inner))
+
+
+def _inner(places: Sequence[InnerParts]) -> tuple[tuple[Doubles, Exponents], ...]:
+    """Return arrays of what each inner fold takes of the places, and of 0 of the last one."""
+    found = []
+    for fold in range(max(map(len, places), default=0)):
+        parts = [(*parts[fold : fold + 1], (0, 0))[0] for parts in places]
+        lengths = [m.bit_length() for m, _ in parts]
+        mantissas = np.array([*(math.ldexp(m, -length) for (m, _), length in zip(parts, lengths, strict=True)), 0.0])
+        exponents = [e + length if length else ZERO_EXPONENT for (_, e), length in zip(parts, lengths, strict=True)]
+        found.append((mantissas, np.array([*exponents, ZERO_EXPONENT], np.int32)))
+    return tuple(found)
 
 
 def _tiny(small: Mapping[int, tuple[Rounded, Rounded]]) -> dict[int, tuple[float, float, int]]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from mandelcl.base.errors import NEVER, Token
 from mandelcl.core.reference import EXACT_VERSION, Reference
@@ -14,7 +15,7 @@ from mandelcl.files import cache
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.integers import reference_bits
-from mandelcl.perturbation.orbit import AT_LIMIT, Orbit, reference_orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, Orbit, reference_orbit
 from mandelcl.perturbation.table import Table, build
 
 
@@ -34,6 +35,7 @@ class ReferenceKey(NamedTuple):
 
 _KIND = "orbits"
 _FORM = 2  # of the entries, and of what an orbit is for equal references
+_EXACT_FORM = 3  # the same for references of version 2
 _MOST_BYTES = 1 << 30  # of all orbits together
 _LEAST_WORK = 1 << 22  # iterations times bits, below which an orbit is computed as fast as it is found: some 10 ms
 
@@ -72,11 +74,19 @@ def _computed(key: ReferenceKey, cancel: Token, progress: Callable[[int], None] 
 
 
 def table_of(key: ReferenceKey, orbit: Orbit, cancel: Token = NEVER, threads: int | None = None) -> Table:
-    """Return the table of long steps beside the orbit of a key; none beside those of other formulas than z² + c."""
+    """Return the table of long steps beside the orbit of a key."""
     reference = key.reference
-    if not key.formula.knows_inside:
-        return Table(())
-    return build(orbit, reference.radius, reference.step_bits, cancel, unit_bits=key.unit_bits, threads=threads)
+    return build(
+        orbit,
+        reference.radius,
+        reference.step_bits,
+        cancel,
+        lines=key.formula.lines,
+        phase=key.phase,
+        ends_before=reference.version == EXACT_VERSION and orbit.ended == ESCAPED,
+        unit_bits=key.unit_bits,
+        threads=threads,
+    )
 
 
 def _serves(found: Orbit | None, iterations: int) -> TypeGuard[Orbit]:
@@ -89,9 +99,11 @@ def _name(key: ReferenceKey) -> str:
     reference = key.reference
     numbers = (reference.re, reference.im, reference.radius, key.radius_squared)
     parts = [hex(part) for number in numbers for part in number.as_integer_ratio()]
+    form = _FORM
     if reference.version == EXACT_VERSION:
         parts += [str(key.phase), key.formula.text]
-    return hashlib.sha256(" ".join((str(_FORM), str(reference.version), *parts)).encode()).hexdigest()[:32]
+        form = _EXACT_FORM
+    return hashlib.sha256(" ".join((str(form), str(reference.version), *parts)).encode()).hexdigest()[:32]
 
 
 def _keep(key: str, orbit: Orbit) -> None:
@@ -100,9 +112,13 @@ def _keep(key: str, orbit: Orbit) -> None:
     if orbit.small or orbit.edges:
         facts["small"] = [[m, *re, *im] for m, (re, im) in orbit.small.items()]
         facts["edges"] = [[m, *value] for m, value in orbit.edges.items()]
+    arrays: list[npt.NDArray[Any]] = [orbit.re, orbit.im]
+    if orbit.inner:
+        facts["inner"] = len(orbit.inner)
+        arrays += [array for part in orbit.inner for array in part]
     head = json.dumps(facts).encode()
     head += b" " * (-len(head) % 8)  # so that the doubles behind it lie as they do in arrays
-    values = (np.ascontiguousarray(parts, "<f8").data.cast("B") for parts in (orbit.re, orbit.im))
+    values = (np.ascontiguousarray(array, "<f8").data.cast("B") for array in arrays)
     cache.write(_KIND, key, len(head).to_bytes(8, "little"), head, *values, most_bytes=_MOST_BYTES)
 
 
@@ -120,9 +136,12 @@ def _found(key: str) -> Orbit | None:
 def _orbit(payload: bytes) -> Orbit:
     start = 8 + int.from_bytes(payload[:8], "little")
     facts: dict[str, Any] = json.loads(payload[8:start])
-    values = np.frombuffer(payload, "<f8", offset=start).astype(np.float64, copy=False).reshape(2, facts["length"] + 1)
+    rows = 2 + 2 * facts.get("inner", 0)
+    values = np.frombuffer(payload, "<f8", offset=start).astype(np.float64, copy=False)
+    values = values.reshape(rows, facts["length"] + 1)
     values.flags.writeable = False
+    inner = tuple((values[row], values[row + 1].astype(np.int32)) for row in range(2, rows, 2))
     tiny = {m: (x, y, exponent) for m, x, y, exponent in facts["tiny"]}
     small = {m: ((x, e), (y, f)) for m, x, e, y, f in facts.get("small", ())}
     edges = {m: (k, e) for m, k, e in facts.get("edges", ())}
-    return Orbit(values[0], values[1], tiny, facts["ended"], small, edges)
+    return Orbit(values[0], values[1], tiny, facts["ended"], small, edges, inner)

@@ -9,8 +9,10 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.base.exact import floor_log2
@@ -31,6 +33,8 @@ from mandelcl.perturbation.integers import (
     reference_bits,
 )
 from mandelcl.perturbation.period import PeriodSearch, Scaled
+
+Exponents: TypeAlias = npt.NDArray[np.int32]
 
 PERIOD, ESCAPED, AT_LIMIT, INSIDE = "period", "escaped", "cap", "inside"
 
@@ -57,7 +61,8 @@ class Orbit:
     M is the same for any higher limit.
 
     References of version 2 also have, by m, the (re, im) of each Z_m of which a part is not 0 and below 2^−900, and the
-    `edges` |Z_m|² − R² that are below 2^−12: each number is (k, e) for k·2^e, of 53 bits.
+    `edges` |Z_m|² − R² that are below 2^−12: each number is (k, e) for k·2^e, of 53 bits. `inner` has what the inner
+    folds of the line behind each Z_m take, in their order: arrays of mantissas below 1 and of exponents.
     """
 
     re: Doubles
@@ -66,6 +71,7 @@ class Orbit:
     ended: str
     small: Mapping[int, tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=dict)
     edges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    inner: tuple[tuple[Doubles, Exponents], ...] = ()
 
     @property
     def length(self) -> int:
@@ -96,7 +102,9 @@ class Orbit:
         tiny = {index: value for index, value in self.tiny.items() if index <= iterations}
         small = {index: value for index, value in self.small.items() if index <= iterations}
         edges = {index: value for index, value in self.edges.items() if index <= iterations}
-        return Orbit(self.re[: iterations + 1], self.im[: iterations + 1], tiny, AT_LIMIT, small, edges)
+        places = slice(iterations + 1)
+        inner = tuple((mantissas[places], exponents[places]) for mantissas, exponents in self.inner)
+        return Orbit(self.re[places], self.im[places], tiny, AT_LIMIT, small, edges, inner)
 
 
 def reference_orbit(

@@ -24,9 +24,11 @@ _HEADER_WORDS = 64
 _MOST_LEVELS = 32
 _MOST_PLACES = 1 << 28  # of each of several phases
 _ALIGNED_WORDS = 4
-_QUADRATIC_C = np.uint32(1 << 30)
+_QUADRATIC_C, _TURNED = np.uint32(1 << 30), np.uint32(1 << 31)
 NOTHING = -(1 << 28)  # the exponent of 0
+_SINGLE = (1, 1, NOTHING, NOTHING, NOTHING)  # the exponents of the record of a single iteration
 _INDEX_WORDS = 2
+_NOWHERE = np.uint32(0xFFFFFFFF)
 _LEAST_KEY, _LARGEST_KEY = -(1 << 28), 1 << 28  # beyond any that matter, and sums of four are words
 
 
@@ -48,6 +50,7 @@ class HeaderLayout(IntEnum):
     RECORDS = auto()
     BOUNDS = auto()
     INSIDE = auto()
+    INNER = auto()
     FIRST_RECORD = auto()
     PHASE = 56
 
@@ -104,7 +107,7 @@ def places_of(orbit: Orbit, real: Real) -> ReferenceEntries:
 
 
 def coefficients_of(level: TableLevel, real: Real) -> Reals:
-    """Return a level's mantissas (10, K) in a real type, each rounded once, to nearest."""
+    """Return a level's mantissas in a real type, each rounded once, to nearest."""
     return _cut(level.mantissas, real)
 
 
@@ -186,6 +189,7 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
         HeaderLayout.INDEX: _index_words(levels),
         HeaderLayout.RECORDS: _records(levels, real),
         HeaderLayout.BOUNDS: _bounds(levels),
+        HeaderLayout.INNER: _inner_words(orbit, real),
     }
     header = np.zeros(_HEADER_WORDS, np.int64)
     header[HeaderLayout.LENGTH], header[HeaderLayout.SCALE] = orbit.length, packing.scale
@@ -238,8 +242,19 @@ def _small_words(places: ReferenceEntries, real: Real) -> Words:
     return words.reshape(-1)
 
 
+def _inner_words(orbit: Orbit, real: Real) -> Words:
+    """Return what the inner folds take of each place: a real and its exponent, a fold behind the other."""
+    words = np.zeros((orbit.re.size, len(orbit.inner), 2 * real.words), np.uint32)
+    for fold, (mantissas, exponents) in enumerate(orbit.inner):
+        reals = np.ascontiguousarray(mantissas.astype(real.dtype)).view(np.uint32)
+        words[:, fold, : real.words] = reals.reshape(-1, real.words)
+        words[:, fold, real.words] = exponents.view(np.uint32)
+    return words.reshape(-1)
+
+
 def _index_words(levels: Sequence[TableLevel]) -> Words:
-    words = np.zeros((1 + sum(len(level.start) for level in levels), _INDEX_WORDS), np.uint32)
+    # Behind the last record is one that begins nowhere: that is where an index beyond the last step leads.
+    words = np.full((2 + sum(len(level.start) for level in levels), _INDEX_WORDS), _NOWHERE)
     first = 1
     for level in levels:
         inside = slice(first, first + len(level.start))
@@ -249,11 +264,12 @@ def _index_words(levels: Sequence[TableLevel]) -> Words:
 
 
 def _records(levels: Sequence[TableLevel], real: Real) -> Words:
-    """Return the coefficients, their exponents, and the length with a bit where c needs all coefficients."""
-    reals = 10 * real.words
+    """Return the coefficients, their exponents, and the length with bits: c needs all coefficients, t is conjugated."""
+    parts = len(levels[0].mantissas) if levels else 2 * len(_SINGLE)
+    reals = parts * real.words
     words = np.zeros((1 + sum(len(level.start) for level in levels), reals + 6), np.uint32)
-    words[0, :reals] = np.array([0.5, 0, 0.5, 0, 0, 0, 0, 0, 0, 0], real.dtype).view(np.uint32)
-    words[0, reals:] = np.array([1, 1, NOTHING, NOTHING, NOTHING, 1], np.int32).view(np.uint32)
+    words[0, :reals].view(real.dtype)[:4:2] = 0.5
+    words[0, reals:] = np.array([*_SINGLE, 1], np.int32).view(np.uint32)
     first = 1
     for level in levels:
         inside = slice(first, first + len(level.start))
@@ -262,6 +278,8 @@ def _records(levels: Sequence[TableLevel], real: Real) -> Words:
         words[inside, reals + 5] = level.length.view(np.uint32) | np.where(
             level.quadratic_c, _QUADRATIC_C, np.uint32(0)
         )
+        if level.turned is not None:
+            words[inside, reals + 5] |= np.where(level.turned, _TURNED, np.uint32(0))
         first += len(level.start)
     return words.reshape(-1)
 

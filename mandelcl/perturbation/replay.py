@@ -11,10 +11,9 @@ from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.numbers.ieee_arithmetic import Scalars
 from mandelcl.core.reference import Reference
 from mandelcl.formulas import Formula
-from mandelcl.formulas.line import Line
-from mandelcl.formulas.operations import Store
+from mandelcl.perturbation.jets import GROUPS
 from mandelcl.perturbation.orbit import INSIDE, Orbit
-from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, key_of
+from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, ScaledBeside, key_of
 from mandelcl.perturbation.table import Table, TableLevel
 
 _RUN = 64
@@ -114,7 +113,7 @@ class Replay:
     def _step(self, state: State, n: int, c: Scaled, square: Scaled, _whole: Parts) -> Turn:
         number = self._format
         z, phase = state.z, state.phase
-        t = self._delta(self._line(state), self._value(phase, state.place), z)
+        t = self._delta(state, z)
         level, record = self._longest(state, key_of(t), self._iterations - n)
         if level is None:
             z, length = number.sum(t, c), 1
@@ -159,18 +158,12 @@ class Replay:
         far = z.exponent > -self._reference.tail_bits and norm >= _CLOSE_RETURN
         return Turn(State(z, place, phase, far), n + steps, (x, y), not norm <= self._radius_squared)
 
-    def _line(self, state: State) -> Line:
-        """Return the line that is next."""
-        return self._formula.lines[(state.phase + state.place) % len(self._references)]
-
-    def _delta(self, line: Line, here: Scaled, z: Scaled) -> Scaled:
-        """Return the difference after a line, but for the constant."""
-        value = stored = here, z
-        for operation in line:
-            value = operation.delta(self._format, value, stored)
-            if isinstance(operation, Store):
-                stored = value
-        return value[1]
+    def _delta(self, state: State, z: Scaled) -> Scaled:
+        """Return the difference after the line that is next, but for the constant."""
+        line = self._formula.lines[(state.phase + state.place) % len(self._references)]
+        inner = self._references[state.phase][0].inner[: len(line.inner_folds)]
+        parts = [(self._format.rounded(float(m[state.place])), int(e[state.place])) for m, e in inner]
+        return line.beside(self._format, ScaledBeside(self._value(state.phase, state.place), z), parts).by
 
     def _longest(self, state: State, key: int, left: int) -> tuple[TableLevel | None, int]:
         """Return the longest step that begins at a place, holds for a key, and stays within the iteration limit."""
@@ -186,29 +179,52 @@ class Replay:
         return found
 
     def _over(self, level: TableLevel, record: int, t: Scaled, c: Scaled, square: Scaled) -> Scaled:
-        """Return A·t + B·c, and where t or c ask for it (D·t + E·c)·t + F·c² beside it."""
+        """Return A·û + B·c, and where t or c ask for it (D·û + E·c)·û + F·c² beside it; with the terms of c̄."""
         number = self._format
-        a, b, d, e, f = (self._coefficient(level, record, k) for k in range(5))
-        linear = number.sum(number.times(a, t), number.times(b, c))
+        a, b, d, e, f, *mirrored = (self._coefficient(level, record, k) for k in range(len(level.mantissas) // 2))
+        of_t = Scaled(t.re, -t.im, t.exponent) if level.turned is not None and level.turned[record] else t
+        by_b, by_e, by_f = number.times(b, c), number.times(e, c), number.times(f, square)
+        if mirrored:
+            m_b, m_e, g, h = mirrored
+            by_b, by_e, by_f = self._both(b, m_b, c), self._both(e, m_e, c), self._both(f, h, square)
+            by_f = self._with_norm(by_f, g, c, square)
+        linear = number.sum(number.times(a, of_t), by_b)
         key = int(level.key[record]) - (self._reference.step_bits << 8)
         if key_of(t) < key and not level.quadratic_c[record]:
             return linear
-        inner = number.sum(number.times(d, t), number.times(e, c))
+        inner = number.sum(number.times(d, of_t), by_e)
         slope = Scaled(number.cut_off(inner.re), number.cut_off(inner.im), inner.exponent)
-        by_t, by_c = number.times(slope, t), number.times(f, square)
-        exponent = max(linear.exponent, by_t.exponent, by_c.exponent)
-        first, second, third = (number.power(term.exponent - exponent) for term in (linear, by_t, by_c))
+        by_t = number.times(slope, of_t)
+        exponent = max(linear.exponent, by_t.exponent, by_f.exponent)
+        first, second, third = (number.power(term.exponent - exponent) for term in (linear, by_t, by_f))
         fma, multiply = number.fma, number.multiply
         return Scaled(
-            fma(by_c.re, third, fma(by_t.re, second, multiply(linear.re, first))),
-            fma(by_c.im, third, fma(by_t.im, second, multiply(linear.im, first))),
+            fma(by_f.re, third, fma(by_t.re, second, multiply(linear.re, first))),
+            fma(by_f.im, third, fma(by_t.im, second, multiply(linear.im, first))),
             exponent,
         )
+
+    def _both(self, a: Scaled, b: Scaled, z: Scaled) -> Scaled:
+        """Return a·z + b·z̄, where b has the exponent of a."""
+        number = self._format
+        fma = number.fma
+        x, y = number.product(a, z)
+        return Scaled(
+            fma(b.im, z.im, fma(b.re, z.re, x)), fma(-b.re, z.im, fma(b.im, z.re, y)), a.exponent + z.exponent
+        )
+
+    def _with_norm(self, both: Scaled, g: Scaled, c: Scaled, square: Scaled) -> Scaled:
+        """Return G·|c|² more, at the exponent that is there."""
+        number = self._format
+        power = number.power(max(-number.largest, min(2 * c.exponent - square.exponent, number.largest + 1)))
+        norm = number.multiply(number.norm(c.re, c.im), power)
+        return Scaled(number.fma(g.re, norm, both.re), number.fma(g.im, norm, both.im), both.exponent)
 
     def _coefficient(self, level: TableLevel, record: int, k: int) -> Scaled:
         number = self._format
         re, im = (number.cut_off(float(part)) for part in level.mantissas[2 * k : 2 * k + 2, record])
-        return Scaled(number.rounded(re), number.rounded(im), int(level.exponents[k, record]))
+        exponent = int(level.exponents[GROUPS[k], record])
+        return Scaled(number.rounded(re), number.rounded(im), exponent)
 
     def _value(self, phase: int, place: int) -> Scaled:
         """Return the value of a phase's reference: plain, or with an exponent where it is small."""

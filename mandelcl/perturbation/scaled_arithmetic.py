@@ -6,7 +6,7 @@ cl/method_perturbation.cl says what they are. Here each operation is made on who
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Parts: TypeAlias = tuple[float, float]
 
@@ -29,7 +29,15 @@ class Scaled:
 
 
 ZERO = Scaled(0.0, 0.0, _NOTHING)
-ScaledBeside: TypeAlias = tuple[Scaled, Scaled]  # a value of the reference, and a difference from it
+ExactPart: TypeAlias = tuple[float, int]  # mantissa and exponent
+
+
+class ScaledBeside(NamedTuple):
+    """A value of the reference, a difference from it, and a part of the value that an inner fold takes, if any."""
+
+    value: Scaled
+    by: Scaled
+    exact: ExactPart | None = None
 
 
 def _within(value: Scaled) -> Scaled:
@@ -120,39 +128,48 @@ class FloatFormat:
 
     def squared(self, z: ScaledBeside) -> ScaledBeside:
         """Return Z² and z·(2Z + z)."""
-        value, by = z
+        value, by = z.value, z.by
         both = self.sum(Scaled(value.re, value.im, value.exponent + 1), by)
-        return self._cut_product(value, value), self._cut_product(by, self._cut(both))
+        return ScaledBeside(self._value_product(value, value), self._cut_product(by, self._cut(both)))
 
     def multiplied(self, z: ScaledBeside, stored: ScaledBeside) -> ScaledBeside:
         """Return Z·S and z·(S + s) + Z·s."""
-        whole = self._cut(self.sum(*stored))
-        by = self.sum(_within(self.times(z[1], whole)), _within(self.times(z[0], stored[1])))
-        return self._cut_product(z[0], stored[0]), self._cut(by)
+        whole = self._cut(self.sum(stored.value, stored.by))
+        by = self.sum(_within(self.times(z.by, whole)), _within(self.times(z.value, stored.by)))
+        return ScaledBeside(self._value_product(z.value, stored.value), self._cut(by))
+
+    def exactly(self, z: ScaledBeside, part: int, exact: ExactPart) -> ScaledBeside:  # noqa: ARG002 - the fold's
+        """Return both, with what the fold behind takes."""
+        return ScaledBeside(z.value, z.by, exact)
 
     def folded(self, z: ScaledBeside, part: int) -> ScaledBeside:
         """Return Z with the absolute value of a part, and |X + x| − |X| at the exponent of x."""
-        (value, by), index = z, part
+        value, by, exact = z
         parts, changes = [value.re, value.im], [by.re, by.im]
-        power = self.power(min(value.exponent - by.exponent, self.largest))
-        here, x = self.multiply(parts[index], power), changes[index]
+        mantissa, exponent = exact or (parts[part], value.exponent)
+        above = max(-self.largest, min(exponent - by.exponent, self.largest + 1))
+        here = self.multiply(mantissa, self.power(above)) if above <= self.largest else math.inf * mantissa
+        x = changes[part]
         total = self.add(here, x)
         crossed = total > 0 if here < 0 else not total >= 0
         change = self.add(here, total) if crossed else x
-        changes[index] = -change if (here < 0) != crossed else change
-        parts[index] = abs(parts[index])
-        return Scaled(parts[0], parts[1], value.exponent), self._cut(Scaled(changes[0], changes[1], by.exponent))
+        changes[part] = -change if (here < 0) != crossed else change
+        parts[part] = self.multiply(abs(mantissa), self.power(min(exponent - value.exponent, self.largest)))
+        folded = self._cut(Scaled(parts[0], parts[1], value.exponent))
+        return ScaledBeside(folded, self._cut(Scaled(changes[0], changes[1], by.exponent)))
 
     def negated(self, z: ScaledBeside, part: int) -> ScaledBeside:
         """Return both with the other sign of a part."""
-        first, second = (Scaled(-w.re, w.im, w.exponent) if part == 0 else Scaled(w.re, -w.im, w.exponent) for w in z)
-        return first, second
+        first, second = (
+            Scaled(-w.re, w.im, w.exponent) if part == 0 else Scaled(w.re, -w.im, w.exponent) for w in (z.value, z.by)
+        )
+        return ScaledBeside(first, second)
 
     def turned(self, z: ScaledBeside, cosine: Fraction, sine: Fraction) -> ScaledBeside:
         """Return both times cosine + sine·i."""
         turn = Scaled(self._rounded_ratio(cosine), self._rounded_ratio(sine), 0)
-        first, second = (self._cut(Scaled(*self.product(w, turn), w.exponent)) for w in z)
-        return first, second
+        first, second = (self._cut(Scaled(*self.product(w, turn), w.exponent)) for w in (z.value, z.by))
+        return ScaledBeside(first, second)
 
     def _rounded_ratio(self, value: Fraction) -> float:
         """Return the nearest value of the format."""
@@ -163,6 +180,10 @@ class FloatFormat:
 
     def _cut(self, value: Scaled) -> Scaled:
         return Scaled(self.cut_off(value.re), self.cut_off(value.im), value.exponent)
+
+    def _value_product(self, a: Scaled, b: Scaled) -> Scaled:
+        product = _within(self.times(a, b))
+        return self.normal(product.re, product.im, product.exponent)
 
     def _cut_product(self, a: Scaled, b: Scaled) -> Scaled:
         return self._cut(_within(self.times(a, b)))

@@ -1,16 +1,18 @@
 """Segments of a reference orbit: where they begin, and the quadratic step over each of them.
 
 A step over two segments, x then y, that meet where the reference is Z (deep zoom's recurrences, by composing
-z ← 2Z·z + z² + c with itself up to second order in t and c):
+z ← 2Z·z + z² + c with itself up to second order in t and c; `line_jets` has the other lines):
 
     α = 2Z·Ax   β = 2Z·Bx   γ = 2Z·Dx + Ax²   δ = 2Z·Ex + 2·Ax·Bx   φ = 2Z·Fx + Bx²
     A = Ay·α    B = Ay·β + By    D = Ay·γ + Dy·α²    E = Ay·δ + 2·Dy·α·β + Ey·α    F = Ay·φ + Dy·β² + Ey·β + Fy
 
-It holds while |t| is below T and |c| below C, where z at the seam is small beside Z, and y's own t below y's T:
+It holds while |t| is below T and |c| below C, where z at the seam is below the limit of its line, which is 2^−step_bits
+of |Z| for z² + c, and y's own t below y's T. With α the derivative's modulus of the line, 2|Z| for z² + c:
 
-    lim = min(2^−step_bits·|Z|, Ty / |2Z|)    T = min(Tx, lim / |Ax|)    C = min(Cx, Cy, lim / |Bx|)
+    lim = min(limit, Ty / α)    T = min(Tx, lim / |Ax|)    C = min(Cx, Cy, lim / (|Bx| + |B̃x|))
 
-A single iteration is A = B = 1, D = E = F = 0, T = C = ∞.
+Beside folds C takes an eighth of lim: c's share of a difference is a sum over the levels of the table, of which each
+bounds its own summand alone, where T bounds all of t's. A single iteration is A = B = 1, all others 0, T = C = ∞.
 """
 
 from collections.abc import Callable
@@ -18,10 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mandelcl.perturbation import error_rows
+from mandelcl.formulas.line import Line
+from mandelcl.perturbation import error_rows, line_jets
 from mandelcl.perturbation.error_rows import Domain
 from mandelcl.perturbation.jets import (
+    ALL_ROWS,
+    DIRECT_ROWS,
     INFINITE_EXPONENT,
+    MIRRORED_B,
     A,
     B,
     D,
@@ -30,17 +36,21 @@ from mandelcl.perturbation.jets import (
     Floats,
     Indices,
     Integers,
+    Mask,
     Pairs,
     Positives,
-    one_after_another,
+    behind,
+    conjugated,
     single_steps,
 )
+from mandelcl.perturbation.line_jets import Part
 from mandelcl.perturbation.orbit import Orbit
 
 # A segment's exponents may add up to this for plain float64: then no product of three coefficients leaves its range.
 _PLAIN_EXPONENTS = 280
 _TINY_SQUARE = 2.0**-900  # a square below this may have lost bits
 _SCANNED = 1 << 18  # values that are compared at once
+_SHARE_BITS = 3  # of a limit beside folds that c may take
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +63,7 @@ class Values:
     tiny_re: Floats
     tiny_im: Floats
     tiny_exponent: Integers
+    inner: tuple[Part, ...] = ()  # what the inner folds of the lines take
 
     @classmethod
     def of(cls, orbit: Orbit) -> "Values":
@@ -60,7 +71,13 @@ class Values:
         tiny = sorted(orbit.tiny)
         x, y, e = ([orbit.tiny[index][part] for index in tiny] for part in range(3))
         return cls(
-            orbit.re, orbit.im, np.array(tiny, np.int64), np.array(x, float), np.array(y, float), np.array(e, np.int32)
+            orbit.re,
+            orbit.im,
+            np.array(tiny, np.int64),
+            np.array(x, float),
+            np.array(y, float),
+            np.array(e, np.int32),
+            tuple(Part(mantissa, exponent) for mantissa, exponent in orbit.inner),
         )
 
     def at(self, indices: Indices) -> Pairs:
@@ -73,6 +90,10 @@ class Values:
             im = np.where(hit, self.tiny_im[place], im)
             exponent = np.where(hit, self.tiny_exponent[place], exponent)
         return Pairs(re, im, exponent).normalised()
+
+    def parts_at(self, indices: Indices) -> tuple[Part, ...]:
+        """Return what the inner folds of the lines at some indices take."""
+        return tuple(Part(part.mantissa[indices], part.exponent[indices]) for part in self.inner)
 
     def close_returns(self, starts: Indices | None, count: int, block: int) -> Indices:
         """Return the place of the least |Z| in each block of `count` boundaries, the first where several are equal.
@@ -108,40 +129,64 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class JoinRule:
-    """How steps are joined: how small z stays beside Z, and where bounds on errors hold, if there are any."""
+    """How steps are joined: by the lines of a formula from a phase on, and how small z stays beside Z.
+
+    `domain` is where bounds on errors hold, if there are any.
+    """
 
     step_bits: int
     domain: Domain | None
+    lines: tuple[Line, ...]
+    phase: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows jets have."""
+        return DIRECT_ROWS if all(line.analytic for line in self.lines) else ALL_ROWS
+
+    @property
+    def is_square(self) -> bool:
+        """Whether the formula is z² + c."""
+        return [str(line) for line in self.lines] == ["sqr add"]
+
+    @property
+    def folds(self) -> bool:
+        """Whether a line folds z."""
+        return any(operation.folds for line in self.lines for operation in line)
 
 
 @dataclass(slots=True, eq=False)
 class Steps:
-    """Steps over n segments: jets, (5, n), limits on |t| and |c|, (n,), and rows of `error_rows`, (ROWS, n)."""
+    """Steps over n segments: jets, (rows, n), which conjugate t, limits on |t| and |c|, (n,), and `error_rows`."""
 
     jets: Pairs
+    turned: Mask
     t: Positives
     c: Positives
     rows: Floats | None
 
     @classmethod
-    def single(cls, count: int, bounded: bool) -> "Steps":
+    def single(cls, count: int, rule: JoinRule) -> "Steps":
         """Return so many single iterations."""
-        rows = error_rows.single(count) if bounded else None
-        return cls(single_steps(count), Positives.unlimited(count), Positives.unlimited(count), rows)
+        rows = None if rule.domain is None else error_rows.single(count)
+        turned = np.zeros(count, bool)
+        jets = single_steps(count, rule.rows)
+        return cls(jets, turned, Positives.unlimited(count), Positives.unlimited(count), rows)
 
     @classmethod
     def within(cls, mantissas: Floats, bounded: bool) -> "Steps":
-        """Return room for steps whose jets' mantissas are rows of an array, (10, n): re and im in turn."""
+        """Return room for steps whose jets' mantissas are rows of an array: re and im of each row in turn."""
         count = mantissas.shape[1]
-        jets = Pairs(mantissas[::2], mantissas[1::2], np.empty((5, count), np.int32))
+        jets = Pairs(mantissas[::2], mantissas[1::2], np.empty((len(mantissas) // 2, count), np.int32))
         rows = np.empty((error_rows.ROWS, count)) if bounded else None
-        return cls(jets, Positives.unlimited(count), Positives.unlimited(count), rows)
+        return cls(jets, np.zeros(count, bool), Positives.unlimited(count), Positives.unlimited(count), rows)
 
     def at(self, places: Indices | slice) -> "Steps":
         """Return the steps at some places: a copy for indices, a view for a slice."""
         jets, t, c = self.jets, self.t, self.c
         return Steps(
             Pairs(jets.re[:, places], jets.im[:, places], jets.exponent[:, places]),
+            self.turned[places],
             Positives(t.mantissa[places], t.exponent[places]),
             Positives(c.mantissa[places], c.exponent[places]),
             None if self.rows is None else self.rows[:, places],
@@ -152,38 +197,63 @@ class Steps:
         jets, t, c = self.jets, self.t, self.c
         jets.re[:, places], jets.im[:, places] = steps.jets.re, steps.jets.im
         jets.exponent[:, places] = steps.jets.exponent
+        self.turned[places] = steps.turned
         t.mantissa[places], t.exponent[places] = steps.t.mantissa, steps.t.exponent
         c.mantissa[places], c.exponent[places] = steps.c.mantissa, steps.c.exponent
         if self.rows is not None and steps.rows is not None:
             self.rows[:, places] = steps.rows
 
 
-def joined(x: Steps, y: Steps, z: Pairs, rule: JoinRule) -> Steps:
-    """Return the steps x then y, which meet where the reference is z."""
-    twice = z.doubled()
-    jets, inner = one_after_another(x.jets, y.jets, twice)
-    limit = z.modulus().scaled(-rule.step_bits).least(y.t.over(twice.modulus()))
+def joined(x: Steps, y: Steps, values: Values, at: Indices, rule: JoinRule) -> Steps:
+    """Return the steps x then y, which meet at some indices of the reference."""
+    first, *others = dict.fromkeys(rule.lines)
+    result = _joined_by(first, x, y, values, at, rule)
+    lines = [rule.lines[(rule.phase + phase) % len(rule.lines)] for phase in range(len(rule.lines))]
+    for line in others:
+        mine = np.array([line == other for other in lines])[at % len(lines)]
+        places = np.flatnonzero(mine)
+        result.put(places, _joined_by(line, x.at(places), y.at(places), values, at[places], rule))
+    return result
+
+
+def _joined_by(line: Line, x: Steps, y: Steps, values: Values, at: Indices, rule: JoinRule) -> Steps:
+    """Return the steps x then y, where a line is what an orbit goes on by."""
+    z = values.at(at)
+    parts = values.parts_at(at)[: len(line.inner_folds)]
+    inner, most = line_jets.through(line, z, x.jets, x.turned, rule.step_bits, parts)
+    jet, turned = inner.jet, inner.turned
+    if rule.rows == ALL_ROWS:
+        jet, turned = conjugated(jet, y.turned), turned ^ y.turned
+    limit = most.least(y.t.over(inner.slope))
+    by_c = x.jets[B].modulus()
+    if rule.rows == ALL_ROWS:
+        by_c = by_c.plus(x.jets[MIRRORED_B].modulus())
     t = x.t.least(limit.over(x.jets[A].modulus()))
-    c = x.c.least(y.c).least(limit.over(x.jets[B].modulus()))
+    share = limit.scaled(-_SHARE_BITS) if rule.folds else limit
+    c = x.c.least(y.c).least(share.over(by_c))
     rows = None
     if rule.domain is not None and x.rows is not None and y.rows is not None:
-        join = error_rows.Join(twice, inner, t, y.t, rule.domain)
+        join = error_rows.Join(z.doubled(), jet, t, y.t, rule.domain)
         rows = error_rows.joined(x.jets, x.rows, y.jets, y.rows, join)
-    return Steps(jets, t, c, rows)
+    return Steps(behind(jet, y.jets), turned, t, c, rows)
 
 
 def joined_in_turn(
-    steps: Steps, counts: Indices, following: Callable[[int, int], tuple[Steps, Pairs]], rule: JoinRule
+    steps: Steps,
+    counts: Indices,
+    following: Callable[[int, int], tuple[Steps, Indices]],
+    values: Values,
+    rule: JoinRule,
 ) -> None:
     """Join to each of the steps those that follow it, from left to right.
 
     `counts`, never ascending, says of how many each consists in the end. `following(place, live)` returns the ones at
-    that place, for the first `live` of all, and the reference where they begin.
+    that place, for the first `live` of all, and the indices of the reference where they begin.
     """
     for place in range(1, int(counts[0])):
         live = int(np.searchsorted(-counts, -place))
-        y, z = following(place, live)
-        steps.put(slice(live), joined(steps.at(slice(live)), y, z, rule))
+        y, at = following(place, live)
+        steps.put(slice(live), joined(steps.at(slice(live)), y, values, at, rule))
 
 
 def joined_steps(
@@ -194,12 +264,12 @@ def joined_steps(
     first = places[order]
     steps = children.at(first)
 
-    def following(place: int, live: int) -> tuple[Steps, Pairs]:
+    def following(place: int, live: int) -> tuple[Steps, Indices]:
         child = first[:live] + place
-        return children.at(child), values.at(begins[child])
+        return children.at(child), begins[child]
 
-    joined_in_turn(steps, counts[order], following, rule)
-    result = Steps.single(len(places), rule.domain is not None)
+    joined_in_turn(steps, counts[order], following, values, rule)
+    result = Steps.single(len(places), rule)
     result.put(order, steps)
     return result
 
@@ -207,23 +277,28 @@ def joined_steps(
 def first_steps(values: Values, starts: Indices, lengths: Indices, rule: JoinRule) -> Steps:
     """Return the steps over segments of so many iterations, each joined from single ones.
 
-    Most segments are joined in plain float64, which gives the same bits wherever no exponent leaves its range.
+    Most segments of z² + c are joined in plain float64, which gives the same bits wherever no exponent leaves its
+    range.
     """
     order = np.argsort(-lengths, kind="stable")
-    begin, length, bounded = starts[order], lengths[order], rule.domain is not None
-    steps, spread = _plain_steps(values, begin, length, rule)
-    wide = np.flatnonzero(spread > _PLAIN_EXPONENTS)
+    begin, length = starts[order], lengths[order]
+    if rule.is_square:
+        steps, spread = _plain_steps(values, begin, length, rule)
+        wide = np.flatnonzero(spread > _PLAIN_EXPONENTS)
+    else:
+        steps, wide = Steps.single(len(starts), rule), np.arange(len(starts))
     if wide.size:
         first = begin[wide]
-        rest = Steps.single(wide.size, bounded)
+        rest = Steps.single(wide.size, rule)
         joined_in_turn(
             rest,
             length[wide],
-            lambda place, live: (Steps.single(live, bounded), values.at(first[:live] + place)),
+            lambda place, live: (Steps.single(live, rule), first[:live] + place),
+            values,
             rule,
         )
         steps.put(wide, rest)
-    result = Steps.single(len(starts), bounded)
+    result = Steps.single(len(starts), rule)
     result.put(order, steps)
     return result
 
@@ -255,8 +330,8 @@ def _plain_steps(values: Values, begin: Indices, length: Indices, rule: JoinRule
             rows[:, :live] = error_rows.one_more(rows[:, :live], size, z + z, reach, 2.0 ** max(domain.radius, -1000.0))
         re[:, :live], im[:, :live] = _one_more(x, y, zx + zx, zy + zy)
     jets = Pairs(re, im, np.zeros((5, count), np.int32)).normalised()
-    steps = Steps(jets, Positives.of(t), Positives.of(c), None if rows is None else error_rows.from_plain(rows))
-    return steps, spread
+    logs = None if rows is None else error_rows.from_plain(rows)
+    return Steps(jets, np.zeros(count, bool), Positives.of(t), Positives.of(c), logs), spread
 
 
 def _one_more(x: Floats, y: Floats, zx: Floats, zy: Floats) -> tuple[Floats, Floats]:

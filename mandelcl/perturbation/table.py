@@ -2,9 +2,10 @@
 
 Each level cuts the reference's indices into segments that begin where |Z| is least: at the first level at one index of
 each 8 (32 beside a long reference), later at one of each 4 boundaries of the level before. A record takes an orbit from
-the start of its segment to the start of the next. Its first iteration is exact, t = z·(2Z + z); the rest is
-z ← A·t + B·c + (D·t + E·c)·t + F·c². The bracket's share, and so the error left by what is above second order, stays
-small while |t| is below the record's threshold and |c| is within the job's radius.
+the start of its segment to the start of the next. Its first iteration is exact but for c: t = z·(2Z + z) for z² + c.
+The rest is z ← A·t + B·c + (D·t + E·c)·t + F·c², with more terms beside folds and mirrors. The bracket's share, and so
+the error left by what is above second order, stays small while |t| is below the record's threshold and |c| is within
+the job's radius.
 
 The same orbit gives the same table on every machine, on any number of threads.
 """
@@ -19,9 +20,20 @@ import numpy as np
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.core.reference import rounded_up
+from mandelcl.formulas import MANDELBROT
+from mandelcl.formulas.line import Line
 from mandelcl.perturbation.bounds import Bounds, of_level
 from mandelcl.perturbation.error_rows import Domain
-from mandelcl.perturbation.jets import Floats, Indices, Integers, Mask, Positives
+from mandelcl.perturbation.jets import (
+    ALL_ROWS,
+    DIRECT_ROWS,
+    Floats,
+    Indices,
+    Integers,
+    Mask,
+    Positives,
+    in_groups,
+)
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.segments import JoinRule, Steps, Values, first_steps, joined_steps
 
@@ -42,8 +54,9 @@ class TableLevel:
     block: int
     start: Integers  # the index in the reference at which the step begins
     length: Integers  # the iterations that it takes
-    mantissas: Floats  # (10, K): A, B, D, E, F, each re and im, the larger in [1/2, 1), or both 0
-    exponents: Integers  # (5, K): of A, B, D, E, F; ZERO_EXPONENT where both parts are 0
+    mantissas: Floats  # of A, B, D, E, F, each re and im, the larger in [1/2, 1), or both 0; behind them of B̃, Ẽ, G, H
+    exponents: Integers  # (5, K): of A, B, D, E, F and those of their groups; ZERO_EXPONENT where all parts are 0
+    turned: Mask | None  # whether t is conjugated; None where it never is
     key: Integers  # usable while the key of t is less: exponent·256 + the 8 bits after the first of the larger part
     quadratic_c: Mask  # whether c needs the quadratic part even where t does not
     bounds: Bounds | None  # on the errors of a step
@@ -62,36 +75,41 @@ def build(
     step_bits: int,
     cancel: Token = NEVER,
     *,
+    lines: tuple[Line, ...] = MANDELBROT.lines,
+    phase: int = 0,
+    ends_before: bool = False,
     unit_bits: int | None = None,
     threads: int | None = None,
 ) -> Table:
-    """Return the table of an orbit, for all c with |c| ≤ radius.
+    """Return the table of an orbit under the lines of a formula, from a phase on, for all c with |c| ≤ radius.
 
     A step's quadratic part is at most about 2^−`step_bits` of the linear one, what it leaves out about the square of
     that. With `unit_bits` come bounds on errors, for steps in a number that rounds by 2^−`unit_bits`; the rest is the
-    same. `threads` None: as many as there are cores, up to 8; their number changes no bit. Raises CancelledError, and
+    same. With `ends_before` no step leads to the orbit's last place: where that lies outside, the place before is
+    seen. `threads` None: as many as there are cores, up to 8; their number changes no bit. Raises CancelledError, and
     InvalidInputError for a reference of 2^30 iterations or more.
     """
     if orbit.length >= _MOST_ITERATIONS:
         raise InvalidInputError(f"the reference has {orbit.length} iterations; a table takes fewer than 2^30")
     values, reach = Values.of(orbit), _rounded_up(radius)
-    block = fanout = _LEAN_BLOCK if orbit.length >= _LEAN_FROM else _BLOCK
-    above = _levels(orbit.length, block)
+    end = orbit.length - 1 if ends_before else orbit.length
+    block = fanout = _LEAN_BLOCK if end >= _LEAN_FROM else _BLOCK
+    above = _levels(end, block)
     below: _Children | None = None
-    count, levels = orbit.length, list[TableLevel]()
+    count, levels = end, list[TableLevel]()
     with ThreadPoolExecutor(threads or min(os.cpu_count() or 1, _MOST_THREADS), "mandelcl table") as pool:
         while count > 1:
             above -= 1
-            rule = JoinRule(step_bits, None if unit_bits is None else Domain.of(reach, above))
+            rule = JoinRule(step_bits, None if unit_bits is None else Domain.of(reach, above), lines, phase)
             places = values.close_returns(None if below is None else below.starts, count, fanout)
-            mantissas = np.empty((10, len(places)))
+            mantissas = np.empty((2 * rule.rows, len(places)))
             steps = Steps.within(mantissas, unit_bits is not None)
             part = partial(_compute, values, below, places, count, rule, steps, cancel)
             tops = range(0, len(places), _AT_ONCE)
             for _done in map(part, tops) if len(tops) == 1 else pool.map(part, tops):
                 pass
             below = _Children(places if below is None else below.starts[places], steps)
-            levels.append(_level(block, below, orbit.length, mantissas, reach, rule, unit_bits))
+            levels.append(_level(block, below, end, mantissas, reach, rule, unit_bits))
             count, block, fanout = len(places), block * _FANOUT, _FANOUT
     return Table(tuple(levels))
 
@@ -153,12 +171,18 @@ def _level(
     if rule.domain is not None and steps.rows is not None and unit_bits is not None:
         with np.errstate(all="ignore"):
             bounds = of_level(steps.jets, steps.rows, steps.t, length, rule.domain, unit_bits)
+    exponents = steps.jets.exponent
+    if rule.rows == ALL_ROWS:
+        grouped = in_groups(steps.jets)
+        mantissas = np.stack([grouped.re, grouped.im], axis=1).reshape(mantissas.shape)
+        exponents = grouped.exponent[:DIRECT_ROWS]
     return TableLevel(
         block=block,
         start=at.starts.astype(np.int32),
         length=length,
         mantissas=mantissas,
-        exponents=steps.jets.exponent,
+        exponents=exponents,
+        turned=steps.turned if rule.rows == ALL_ROWS else None,
         key=np.where(usable, np.clip(keys, NO_STEP, _LARGEST_KEY), NO_STEP).astype(np.int32),
         quadratic_c=~reach.below(steps.c.scaled(-rule.step_bits)),
         bounds=bounds,
