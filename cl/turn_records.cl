@@ -71,8 +71,8 @@ static scaled turn_of_square(const turn_record *record, const orbit_constant *c)
 #else
 /* û: t, or its conjugate. */
 static scaled turn_of_t(const turn_record *record, scaled t) {
-  if (record->turned) t.z.im = -t.z.im;
-  return t;
+  const scaled turned = {{t.z.re, record->turned ? -t.z.im : t.z.im}, t.e};
+  return turned;
 }
 
 /* a·z + b·z̄. */
