@@ -1,4 +1,4 @@
-"""The operations of a number in one rounding, on the host: slow, exact, and independent of every device.
+"""The operations of a number in one rounding on the host. They are slow, exact and independent of every device.
 
 `numbers` implements them; formulas and methods are written in them, once for all numbers.
 """

@@ -1,4 +1,4 @@
-"""The distance estimate, in operations that every platform makes alike: no logarithm of a library.
+"""The distance estimate, in operations that give the same result on every platform. It uses no library logarithm.
 
 With z where an orbit left the smooth radius and J the derivative of z by the pixel's point, the estimate is
 |z|²·ln|z|·g/|g|², where g = Jᵀz is the slope of |z|²/2; for an analytic formula that is z·ln|z|/z′ as a vector (Milnor,

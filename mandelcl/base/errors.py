@@ -1,4 +1,4 @@
-"""The exceptions that mandelcl raises on purpose: one line each, saying what is wrong and what to do.
+"""The exceptions that mandelcl raises on purpose. Each is one line that says what is wrong and what to do.
 
 MandelclError             base of all errors that a user can act on
 ├── InvalidInputError     a number, view, job or option that makes no sense

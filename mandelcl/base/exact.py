@@ -1,4 +1,4 @@
-"""Numbers that people write, exactly: decimals, ratios and floats as fractions."""
+"""Exact numbers: decimals, ratios and floats that people write, as fractions."""
 
 import math
 import operator

@@ -1,4 +1,4 @@
-"""What extras bring: loaded, or refused with how to install it, or with why it does not load.
+"""The libraries of extras: load one, or say how to install it or why it does not load.
 
 An extra is installed from where this mandelcl came, since an index may not have it, or have another one.
 """

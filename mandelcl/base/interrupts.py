@@ -1,4 +1,4 @@
-"""Signals that ask a process to stop: Ctrl-C, a closed terminal, `kill` and whatever else ends jobs and sessions.
+"""Signals that ask a process to stop, such as Ctrl-C, `kill` and a closed terminal.
 
 Little is imported here, and before: a process answers them once this module is loaded. What comes earlier is Python's
 own beginning, in which Ctrl-C ends in a traceback of Python's.

@@ -1,4 +1,4 @@
-"""Which point of the plane each pixel is: an exact affine lattice, without edges.
+"""The map from pixels to points of the plane: an exact affine lattice without edges.
 
 Pixel (i, j) is column i and row j, rows counted downward. Parts, levels and shifted samples of a lattice are lattices
 again, and share its points exactly: every second pixel of `finer()` is the lattice itself.

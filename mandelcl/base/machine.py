@@ -1,4 +1,4 @@
-"""The machine that this process runs on: how many of its cores and how much of its memory it may use."""
+"""The machine that this process runs on: how many cores and how much memory the process may use."""
 
 import math
 import os

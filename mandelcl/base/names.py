@@ -1,4 +1,4 @@
-"""What a job may name, defaults that users see, and names as people write them.
+"""The names that a job may use, the defaults that users see, and names as people write them.
 
 This module loads nothing that computes, so that `--help` need not load that either.
 """

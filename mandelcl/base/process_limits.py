@@ -1,4 +1,4 @@
-"""Limits of a process, as `ulimit` sets them: too few addresses or open files, and the messages about them."""
+"""Limits of a process that `ulimit` sets, such as address space and open files, and the messages about them."""
 
 import errno
 import importlib

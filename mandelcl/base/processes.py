@@ -1,4 +1,4 @@
-"""Processes of the system: names that no other process has, and how one has ended.
+"""Processes of the system: names that are unique among all processes, and how a process ended.
 
 By its name, what a process has left is told from what a running one still needs. A name has the system, which is known
 by its start and its numbering of processes, of which each container has its own, and the process's number. Windows soon

@@ -1,4 +1,4 @@
-"""Cosine and sine of any angle in degrees, the same on every machine: integers alone."""
+"""Cosine and sine of any angle in degrees, in whole numbers, so that every machine gives the same result."""
 
 from fractions import Fraction
 from functools import cache

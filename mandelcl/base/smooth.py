@@ -1,4 +1,4 @@
-"""The smooth fraction, in operations that every device and every platform makes alike: no logarithm of a library.
+"""The smooth fraction, in operations that give the same result on every device and platform. No library logarithm.
 
 An orbit that left the smooth radius at step m with |z_m|² has the continuous count m − log_d log₂ |z_m|, for a formula
 of degree d. Where steps of several degrees take turns, d is that of the step which led to z_m, and the logarithm is

@@ -1,4 +1,4 @@
-"""The system that Python runs on."""
+"""The name of the operating system."""
 
 import sys
 

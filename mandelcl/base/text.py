@@ -1,4 +1,4 @@
-"""Text for people: made fit to be shown in one line, and command lines as this system's shell takes them."""
+"""Text for people: made safe to show in one line, and command lines in the syntax of this system's shell."""
 
 import re
 from collections.abc import Iterable

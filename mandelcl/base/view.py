@@ -1,4 +1,4 @@
-"""What a picture shows: a lattice, and which of its pixels."""
+"""A view: a lattice with a width and a height."""
 
 from dataclasses import dataclass
 from fractions import Fraction

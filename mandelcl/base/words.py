@@ -1,4 +1,4 @@
-"""Words of 32 bits: what kernels are given and leave behind."""
+"""Words of 32 bits, the input and output of kernels."""
 
 import hashlib
 from typing import Any, TypeAlias

@@ -1,4 +1,4 @@
-"""From counts to places in a palette's table, with operations that are identical on every device and platform.
+"""From counts to positions in a palette's table, with operations that are identical on every device and platform.
 
 A count, with its smooth fraction if there is one, advances the palette by a fraction of a cycle: a binary fraction of
 32 or 64 bits. Its carries are whole cycles and are dropped. The place is the integer part of that fraction times the

@@ -1,4 +1,4 @@
-"""Rectangles of pixels, the unit in which a picture is computed, and lists of some pixels of a rectangle."""
+"""Blocks: rectangles of pixels, the unit of computation, and lists of some pixels of a rectangle."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How wide counts are: the one place that decides it, from the iteration limit alone.
+"""The width of counts, 32 or 64 bits. This module alone decides it, from the iteration limit.
 
 Kernels, results, files and messages hold counts in words of 32 bits. A limit above `MOST_NARROW` takes two words a
 count. Whoever handles counts asks for the `CountFormat` of the job.

@@ -1,4 +1,4 @@
-"""What is to be computed: everything that decides the bytes of the result, and nothing else."""
+"""A job: everything that decides the bytes of a result, and nothing else."""
 
 import json
 from collections.abc import Sequence

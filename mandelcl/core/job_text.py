@@ -1,4 +1,4 @@
-"""A job as text: every number exact, and what earlier versions wrote."""
+"""A job as text, with every number exact. It also reads the texts of earlier versions."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is kept of an orbit: the table of named planes.
+"""The table of named planes: the values that are stored for each orbit.
 
 A plane is what a user gets a pixel of, such as `counts` or `smooth`. It is stored as one or more words of 32 bits,
 which the kernels write, the store packs, and from which its values follow. To add one: its line here, the

@@ -1,4 +1,4 @@
-"""The reference of a perturbation: the point whose orbit is computed in full, and how far from it others may begin."""
+"""The reference of perturbation: the point whose orbit is computed exactly, and the radius in which it serves."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction

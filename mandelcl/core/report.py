@@ -1,4 +1,4 @@
-"""What happened and how long it took."""
+"""The report of a render: what was computed, by which device, and how long it took."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What the results of blocks come to: sums that a report and a progress line are made of."""
+"""The totals of blocks: the sums behind a report and a progress line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,4 +1,4 @@
-"""The arguments of the kernels, declared once by name and type; a test holds them against the .cl texts.
+"""The arguments of the kernels, declared once by name and type. A test compares them with the .cl texts.
 
 To give a kernel a further input: its parameter in the text, its line here, and the value where it is launched.
 """

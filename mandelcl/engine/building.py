@@ -1,4 +1,4 @@
-"""From a resolved job to a built program: the text for the driver's compiler, and what earlier builds left."""
+"""From a resolved job to a built program: the text for the driver's compiler, or the binary of an earlier build."""
 
 import re
 import threading

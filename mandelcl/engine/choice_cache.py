@@ -1,4 +1,4 @@
-"""The device of a job remembered from an earlier run, so that no other runtime need be opened.
+"""The cached choice of a device for a job, so that a later process opens one runtime only.
 
 Opening a runtime takes tens of milliseconds and as many megabytes, and whether its devices are the fastest is known
 only once it is open. So what a full look has chosen is kept with all that it followed from: the installation, what the

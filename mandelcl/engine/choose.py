@@ -1,4 +1,4 @@
-"""Which devices a job runs on, and how its kernels are shaped for them."""
+"""Choose the devices for a job, and the shapes of their kernels."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What is known of a device: all of it by which jobs are resolved and kernels shaped."""
+"""The class of a device: the properties by which jobs are resolved and kernels shaped."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Host memory for results, lent and taken back: touched before and, for a GPU, kept in place for its copies.
+"""The pool of host memory for results. It is touched in advance and, for GPUs, pinned.
 
 A copy to memory that no process has touched yet waits for the system to find its pages, which takes several times as
 long as the copy; one to memory that the driver keeps in place (`Device.host_memory`) is faster still.

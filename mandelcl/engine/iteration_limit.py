@@ -1,4 +1,4 @@
-"""The automatic iteration limit: a survey of a few points decides how far a view is iterated.
+"""The automatic iteration limit, decided by a survey of a few points of the view.
 
 The rule depends on which points escape, and after how many iterations. Those numbers are the same on every device.
 Which points are proved inside is not, since a cycle may be seen sooner on one device than on another. So proofs end the

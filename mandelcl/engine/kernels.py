@@ -1,4 +1,4 @@
-"""The kernels of a job: the shape that they have, and each built for a device when first used."""
+"""The kernels of a job: their shape, and each kernel built for a device when it is first used."""
 
 import time
 from functools import cached_property

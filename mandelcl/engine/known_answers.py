@@ -1,4 +1,4 @@
-"""What a device must answer in its self-test: 32-bit arithmetic here, the rest by the number."""
+"""Known answers of the self-test: those of 32-bit arithmetic are here, the others come from the number."""
 
 from itertools import product
 

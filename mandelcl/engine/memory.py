@@ -1,4 +1,4 @@
-"""Device memory for the results of a block and for the orbits that a launch leaves alive, kept from job to job."""
+"""Device memory for the results of a block and for survivors. It is kept from job to job."""
 
 from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""What a device does not report about itself, measured with the kernels of a self-test (cl/selftest.cl)."""
+"""Measure properties that a device does not report, with the kernels of a self-test (cl/selftest.cl)."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Counts of 16 bits, narrowed on the device that has them: half as much leaves it."""
+"""The device output of 16-bit counts, which halves the bytes that are copied."""
 
 from typing import Any
 

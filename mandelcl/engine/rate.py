@@ -1,4 +1,4 @@
-"""How fast a built program is when no orbit escapes, from which launches are planned."""
+"""The speed of a built program if no orbit escapes. Launches are planned with it."""
 
 import json
 import math

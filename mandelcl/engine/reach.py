@@ -1,4 +1,4 @@
-"""How far each number goes: why one cannot do a job, and what to do where none can."""
+"""The reach of each number: why it cannot do a job, and what to do if none can."""
 
 import math
 from collections.abc import Sequence

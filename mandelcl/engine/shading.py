@@ -1,4 +1,4 @@
-"""Colours made on the device that has a block's results: the same bytes as the host's, tested before it is used."""
+"""The device output of pixels, with the same bytes as the host's. Known answers test it before use."""
 
 from functools import cache, cached_property
 from pathlib import Path

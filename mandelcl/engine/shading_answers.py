@@ -1,4 +1,4 @@
-"""Results on which a device's shading is tested: edges of counts, steps and norms, in pictures that fill no vector."""
+"""Known answers for shading: extreme counts, steps and norms, in pictures that fill no vector."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Counts and smooth fractions made on the device that has a block's results: the host's bits, tested before it is used.
+"""The device output of counts with smooth fractions, with the host's bits. Known answers test it before use.
 
 On the host it takes as long as a quick view takes to compute.
 """

@@ -1,4 +1,4 @@
-"""The kernel sources: find `cl/`, and assemble its parts into the one string that a driver compiles."""
+"""The kernel sources: find `cl/`, and assemble its parts into one text for a driver's compiler."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The totals of a finished block, summed up on the device that has its results."""
+"""Sum the totals of a finished block on its device."""
 
 from dataclasses import dataclass
 from functools import cached_property

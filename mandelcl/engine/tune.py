@@ -1,4 +1,4 @@
-"""Find, by measurement, the shape of the kernels that is fastest on a device, and remember it.
+"""Measure which shape of the kernels is fastest on a device, and store it.
 
 The search begins with the shape of the device's class and changes one choice at a time, keeping the best value of each
 for the next. A shape that gives different counts is never taken: tuning changes no result.

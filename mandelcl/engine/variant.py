@@ -1,4 +1,4 @@
-"""How a kernel is shaped for a device: choices that change its speed and never its result."""
+"""The shape of a kernel on a device: choices that change its speed and never its result."""
 
 import json
 from dataclasses import asdict, dataclass, fields, replace

@@ -1,4 +1,4 @@
-"""Whether a device makes what the host would: tested once for a device, driver and source text, and remembered."""
+"""Verdicts on devices: a test runs once for each device, driver and source text, and its verdict is cached."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Captions: a line of text in a corner of each frame, in which the zoom of the frame stands."""
+"""Captions: a line of text in a corner of each frame, for example with the frame's zoom."""
 
 import re
 from collections.abc import Mapping

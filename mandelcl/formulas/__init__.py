@@ -1,4 +1,4 @@
-"""The formulas: operations, lines and cycles of these; and here those that have names."""
+"""The formulas: operations, lines and cycles of lines. The formulas with names are listed here."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

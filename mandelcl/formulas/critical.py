@@ -1,4 +1,4 @@
-"""How long the critical orbit of z^d + c stays, that of 0, in ball arithmetic: what is found is certain.
+"""How long the critical orbit of z^d + c, that of 0, is bounded. Ball arithmetic makes the result certain.
 
 A ball is a point in units of 2^−bits and the radius, in these units, of a disc in which the exact orbit is.
 """

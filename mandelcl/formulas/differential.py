@@ -1,4 +1,4 @@
-"""How a point of an orbit moves when another number does, for any formula: two complex numbers of whole parts.
+"""The derivative of an orbit's point by another number, for any formula, as complex numbers of whole parts.
 
 A small change of c by δ moves z by direct·δ + mirrored·δ̄ (W. Wirtinger, 1927). Formulas without folds and mirrors have
 `mirrored` = 0; with these alone, one of the two takes the other's place at each of them.

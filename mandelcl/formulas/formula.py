@@ -1,4 +1,4 @@
-"""What a formula is: a cycle of lines of elementary operations, and what may be concluded from these."""
+"""A formula: a cycle of lines of elementary operations, and the properties that follow from them."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

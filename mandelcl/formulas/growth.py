@@ -1,4 +1,4 @@
-"""From which radius on orbits grow: theorems about |z′| ≥ |z|^d − |c|, which exact fractions decide.
+"""The radius beyond which orbits grow, by theorems on |z′| ≥ |z|^d − |c| in exact fractions.
 
 Where |c| ≤ R, |z| ≥ R grows by at least |z|^d − |z| − R, which is least at R. Where |c| > R and orbits begin at 0, one
 leaves with the first c that is added, with |z| = |c|; if |z| ≥ |c|, it grows by at least |z|^d − |z| − |c|, which is

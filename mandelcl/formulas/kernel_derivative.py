@@ -1,4 +1,4 @@
-"""The text of how the derivative of z by the pixel's point goes through a step."""
+"""The kernel text of a formula's derivative by the pixel's point."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""The text of how orbits of z^d + c near one another spread, from 0 or of its Julia sets: for proofs about borders."""
+"""The kernel text for the spread of neighbouring orbits of z^d + c, with which border tracing proves fills."""
 
 from mandelcl.formulas.formula import Formula
 from mandelcl.formulas.operations import Mul, Sqr, Store

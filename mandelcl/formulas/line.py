@@ -1,4 +1,4 @@
-"""A line of a formula: the operations of one step, and what follows from them."""
+"""A line of a formula: the operations of one step, and the properties that follow from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The formulas that have names: what they are, and a view that shows all of each."""
+"""The named formulas: their lines, and a view that shows each as a whole."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Formulas in the notation of mathematics, `z^5 + c` or `(|x| + i|y|)^2 + c`, as the operations that make them.
+"""Formulas in mathematical notation, such as `z^5 + c` or `(|x| + i|y|)^2 + c`, converted to operations.
 
 A line is a chain of steps: each makes the next value of one before it, so a sum has one such value and c.
 """

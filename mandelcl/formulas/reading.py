@@ -1,4 +1,4 @@
-"""Formulas as people write them: operations, a space between them, and lines with ` / ` between them."""
+"""Formulas as text: operations separated by spaces, lines separated by ` / `."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""Say why an OpenCL runtime is missing: try each library in a process of its own, and name the cure."""
+"""Explain why an OpenCL runtime is missing: try each library in its own process, and name the remedy."""
 
 import json
 import os

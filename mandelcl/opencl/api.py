@@ -1,4 +1,4 @@
-"""OpenCL's API, which the other modules of this package take from here: it must be imported after its runtimes are set.
+"""The OpenCL API for the other modules of this package. It must be imported after the runtimes are set.
 
 Types that the rest of the package names, and errors as one line.
 """

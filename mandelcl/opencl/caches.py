@@ -1,4 +1,4 @@
-"""Caches of runtimes: where they keep their own, and a folder for PoCL's where its own cannot be used.
+"""The caches of runtimes: where they are, and a substitute for PoCL's if its own cannot be used.
 
 Those of a user are named, so that they can be found, and never touched. Without a cache PoCL offers no device, or ends
 the process. It takes `POCL_CACHE_DIR`, or else `pocl/kcache` in `XDG_CACHE_HOME` or in `~/.cache`.

@@ -1,4 +1,4 @@
-"""When a device's commands ran, on the host's clock: for `--trace`.
+"""The times of a device's commands on the host's clock, for `--trace`.
 
 A device stamps each command with the times at which it began and ended, on a clock of its own. A command does not begin
 before the host enqueues it, and has ended when the host has waited for it: each such pair of times bounds how far the

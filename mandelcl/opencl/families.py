@@ -1,4 +1,4 @@
-"""Families of GPUs: what is known of a device before it is measured, from the properties that its driver reports.
+"""Families of GPUs: properties that are known from the driver's report, before anything is measured.
 
 Double runs at half the speed of float on a few GPUs, and at a 16th to a 64th on most. No property of OpenCL tells them
 apart, and a time might decide a job's number in one way today and in another tomorrow. So this is a table. What

@@ -1,4 +1,4 @@
-"""An OpenCL runtime asked without the loader: which platforms and devices its library offers.
+"""Ask an OpenCL runtime for its platforms and devices without the loader.
 
 The ICD specification has every runtime offer `clIcdGetPlatformIDsKHR`, and begin each platform with a table of its
 functions, in the order of OpenCL's own: 1 is clGetPlatformInfo, 2 clGetDeviceIDs, 3 clGetDeviceInfo, 4 clCreateContext.

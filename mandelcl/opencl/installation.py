@@ -1,4 +1,4 @@
-"""What decides which OpenCL devices a process finds, in one text: while it is the same, a full look finds the same.
+"""A text that determines which OpenCL devices a process finds. While it is the same, the devices are the same.
 
 It is read from files and the environment, and no runtime is opened for it.
 """

@@ -1,4 +1,4 @@
-"""The parameters of kernels as a built program reports them, and parts of buffers: for kernels of other authors."""
+"""The parameters of kernels as a built program reports them, and parts of buffers, for kernels of other authors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which devices the SPECs of a user name, and the devices that were listed last, known without opening a runtime."""
+"""The devices that a user's SPECs name, and the devices of the last list, without opening a runtime."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Oclgrind, a simulator that checks every memory access: where it is, and how a process sees only it."""
+"""Oclgrind, a simulator that checks every memory access: where it is, and how to use it alone."""
 
 import os
 import shutil

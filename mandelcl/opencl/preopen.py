@@ -1,4 +1,4 @@
-"""The runtime that a process is likely to use, opened in a thread while Python loads what else is needed.
+"""Open the runtime that a process is likely to use in a thread, while Python loads other modules.
 
 Which one that is was noted by an earlier process with the same words. It is a guess: the device is chosen later, and at
 worst a runtime is open that nobody uses. Python's lock is free while a runtime opens, so with two cores this takes no

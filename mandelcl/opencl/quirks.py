@@ -1,4 +1,4 @@
-"""Known faults of OpenCL drivers, and what is done about each.
+"""Known faults of OpenCL drivers, and the workaround for each.
 
 docs/vendors.md lists the others, which need no code here.
 """

@@ -1,4 +1,4 @@
-"""Find the OpenCL runtimes of a Windows machine that are registered as such, and Intel's where pip has put it.
+"""Find the OpenCL runtimes that are registered on Windows, and Intel's if pip installed it.
 
 OpenCL.dll asks the system for the drivers of GPUs. Other runtimes it knows from the registry, and from
 OCL_ICD_FILENAMES, which it does not heed in a process with an administrator's rights. pip registers nothing.

@@ -1,4 +1,4 @@
-"""Processes that work for this one: their messages, their shared memory, and both sides of the pipe between them.
+"""Worker processes: messages, shared memory, and both ends of the pipe.
 
 `process` is a worker as its parent sees it, `channel` the parent as a worker sees it, `roles` what a worker may be.
 """

@@ -1,4 +1,4 @@
-"""What runs in another interpreter: a worker, or one function. Both are called with the parent's search paths behind.
+"""The entry point of another interpreter: a worker, or one function, with the parent's search paths last.
 
     python -P mandelcl/workers/__main__.py ROLE [PATH ...]
     python -P mandelcl/workers/__main__.py call PACKAGE.MODULE:FUNCTION TEXT ... -- [PATH ...]

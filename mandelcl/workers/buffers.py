@@ -1,4 +1,4 @@
-"""Memory that a worker writes its results to and its parent reads them from: a pipe would copy them twice, slowly."""
+"""Shared memory for a worker's results. A pipe would copy them twice."""
 
 import importlib
 import mmap

@@ -1,4 +1,4 @@
-"""A worker's side of the pipes: its parent's messages, its answers, and its heartbeat.
+"""The worker's end of the pipes: the parent's messages, the answers, and the heartbeat.
 
 Two threads run beside the one that works. The inbox ends the process when the parent closes its pipe, whatever a
 driver is doing at that moment; drafts do not stay. The heartbeat reports twice a second what the process is doing and

@@ -1,4 +1,4 @@
-"""A worker process that answers one question after another."""
+"""A worker process that answers one request after another."""
 
 import math
 import queue

@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: start it, send to it, listen to it, and end it."""
+"""The parent's end of a worker process: start it, send to it, listen to it, and end it."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""The roles of workers by name: functions that are given the worker's channel and return when the work is done.
+"""The roles of workers by name. A role is a function that takes the worker's channel and returns when it is done.
 
 A role that is not in the table is named by its location, `package.module:function`.
 """

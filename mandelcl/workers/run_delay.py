@@ -1,4 +1,4 @@
-"""How long a process was kept from running by others: what a limit on its time must not count.
+"""The time for which other programs kept a process from running. Limits on its time do not count it.
 
 Linux notes for each thread how long it ran, and how long it waited for a processor though it could have run. A process
 that sleeps, is stopped or hangs waits for none. Elsewhere nothing is known, and all of the time counts.

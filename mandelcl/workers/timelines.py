@@ -1,4 +1,4 @@
-"""The timeline of a worker process on that of its parent.
+"""Convert the timeline of a worker process to its parent's clock.
 
 The parent's order `trace` has a worker record; the worker answers with messages `trace`, ahead of any other message, so
 that its activities are recorded when the parent receives them. Each has the times of the order and of the message, by

@@ -1,4 +1,4 @@
-"""Messages between processes: a JSON object and, behind it, any number of bytes, over a pipe."""
+"""Messages between processes over a pipe: a JSON object, then any number of bytes."""
 
 import json
 import struct

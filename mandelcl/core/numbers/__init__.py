@@ -1,4 +1,4 @@
-"""The number formats: a module a kind, and here the list of all.
+"""The list of all number formats, with one module for each kind.
 
 To add one: a kernel part, a module with its `NumberFormat`, and its name in `NUMBERS`.
 """

@@ -1,4 +1,4 @@
-"""What a self-test asks a device, and what it must answer: inputs and answers as words, cases side by side."""
+"""The inputs and expected outputs of a self-test, as words, case by case."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

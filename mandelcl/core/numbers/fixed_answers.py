@@ -1,4 +1,4 @@
-"""Inputs and exact answers for the self-test of fixed point, worked out on whole numbers."""
+"""Inputs and exact answers for the self-test of fixed point, computed with whole numbers."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING

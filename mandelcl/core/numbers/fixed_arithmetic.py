@@ -1,4 +1,4 @@
-"""Fixed point on the host: digits as whole numbers, to the last bit what cl/number_fixed.cl gives."""
+"""Fixed point on the host, in digits of whole numbers. It gives the same bits as cl/number_fixed.cl."""
 
 import math
 from fractions import Fraction

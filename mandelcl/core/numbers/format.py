@@ -1,4 +1,4 @@
-"""Number formats: what each can hold, what it needs, and how an exact value becomes its words."""
+"""Number formats: their range, what they require of a device, and the encoding of exact values in words."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Float and double on the host: each operation rounded once, as IEEE 754 has it."""
+"""Float and double on the host. Each operation is rounded once, as IEEE 754 defines it."""
 
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias

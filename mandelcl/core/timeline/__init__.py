@@ -1,4 +1,4 @@
-"""What happened when: spans on tracks, for `--trace`. Until a recorder is set, nothing is noted and nothing allocated.
+"""The timeline of `--trace`: spans on tracks. Without a recorder, nothing is stored or allocated.
 
 A trace is of a whole process: its threads, its devices, and the processes that work for it. So there is one recorder
 for all of them, set while `mandelcl.core.timeline.chrome.recording` runs, and no function has to pass it on.

@@ -1,4 +1,4 @@
-"""Spans as they are recorded, from any thread, and handed on in batches so that few are in memory."""
+"""Record spans from any thread. They are handed on in batches, so that few are in memory."""
 
 import os
 import threading

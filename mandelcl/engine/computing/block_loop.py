@@ -1,4 +1,4 @@
-"""The loop of a job on one device, block by block; when blocks are taken and finished, in a log and on the timeline."""
+"""The loop over the blocks of a job on one device. It logs and traces when blocks are started and finished."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A job on one device: blocks in, results out, and what that took."""
+"""The `Work` of one device: blocks in, results and their timings out."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence

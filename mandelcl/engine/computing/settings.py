@@ -1,4 +1,4 @@
-"""How a job is computed, and how far it has got."""
+"""Settings of a computation, which change its speed and no byte, and its progress."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A job in progress, on whatever devices: what renders are built on."""
+"""The protocol `Work`: a running job, on whatever devices. Renders are built on it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeAlias

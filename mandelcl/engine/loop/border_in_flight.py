@@ -1,4 +1,4 @@
-"""Border tracing whose launches are enqueued all at once: the device itself lists the rectangles to be divided.
+"""Border tracing with all launches enqueued at once: the device lists the rectangles to divide.
 
 The host need not read anything in between, so blocks are traced without a pause, while results of other blocks are
 copied. Nobody knows beforehand how many rectangles a level has, so that each launch is as large as if all were mixed;

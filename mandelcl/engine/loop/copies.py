@@ -1,4 +1,4 @@
-"""Finished blocks on their way to the host, while the device computes the next ones."""
+"""Copies of finished blocks to the host, made while the device computes the next blocks."""
 
 import time
 from collections import deque

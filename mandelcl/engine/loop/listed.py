@@ -1,4 +1,4 @@
-"""Some pixels of a block, which a list names: each from its start, as escape time computes all of them."""
+"""Compute the pixels of a list, each from its start, as escape time computes all pixels."""
 
 import time
 from collections import deque

@@ -1,4 +1,4 @@
-"""What the kernel that proves fills must know about a job's arithmetic: bounds on all rounding, safely rounded.
+"""Bounds on rounding for the kernel that proves fills of border tracing.
 
 docs/decisions/0008-border.md derives them.
 """

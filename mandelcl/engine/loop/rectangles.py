@@ -1,4 +1,4 @@
-"""The rectangles of border tracing as the device has them: their buffers, and the kernels that work on them."""
+"""The rectangles of border tracing on the device: their buffers, and the kernels that work on them."""
 
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Which block comes next, and how much of it one launch takes. There is no OpenCL here, so a fake clock can test it."""
+"""Decide which block is next, and how much of it one launch computes. Tests simulate the clock; there is no OpenCL."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""How large blocks and bands are: the one place that decides.
+"""Decide the sizes of blocks and bands.
 
 A block is what a device computes at a time. A band is a number of whole rows, from which blocks are cut; it is also the
 unit that a store keeps. They are large enough to fill a device, small enough for memory and to lose to an interrupt.

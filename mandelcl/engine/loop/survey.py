@@ -1,4 +1,4 @@
-"""The fastest of some devices for a job whose limit or algorithm may be open: a survey of a few points decides them."""
+"""Run the survey of a job whose iteration limit or algorithm is open, and find the fastest device for it."""
 
 import time
 import zlib

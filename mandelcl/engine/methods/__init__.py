@@ -1,4 +1,4 @@
-"""How an orbit is computed: one module for each method, and the list of all.
+"""The methods, which compute orbits: one module for each, and the list of all.
 
 A method has a kernel part, which defines the state of an orbit, a loop that advances orbits, and `count`, the same on
 the host. To add a method, write these, and add it to `METHODS` and its name to `names.METHODS`.

@@ -1,4 +1,4 @@
-"""What an operation of a formula is: on the host, and what the text of a kernel must know of it."""
+"""An operation of a formula: its functions on the host, and its properties for the kernel text."""
 
 import math
 from abc import ABC, abstractmethod

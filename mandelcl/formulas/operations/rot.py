@@ -1,4 +1,4 @@
-"""`rot`: z turned about 0."""
+"""`rot`: z rotated about 0."""
 
 from dataclasses import dataclass
 from fractions import Fraction

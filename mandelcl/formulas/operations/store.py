@@ -1,4 +1,4 @@
-"""`store`: z is kept for the `mul` that follow."""
+"""`store`: keep z for the `mul` that follow."""
 
 from dataclasses import dataclass
 from fractions import Fraction

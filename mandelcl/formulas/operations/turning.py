@@ -1,4 +1,4 @@
-"""Operations that turn the sign of a part of z, everywhere or on one side of an axis."""
+"""Operations that change the sign of a part of z, everywhere or on one side of an axis."""
 
 from dataclasses import dataclass
 from typing import ClassVar

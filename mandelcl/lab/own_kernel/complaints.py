@@ -1,4 +1,4 @@
-"""What Oclgrind says of a kernel of the user's own, told to its author: which index, which work-item, which line."""
+"""Oclgrind's messages about a user's kernel, explained to its author: which index, work-item and line."""
 
 import re
 from collections.abc import Iterator

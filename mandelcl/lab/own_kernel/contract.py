@@ -1,4 +1,4 @@
-"""What a kernel of the user's own is given and must do: docs/studies/your-kernel.md tells it to its author."""
+"""The contract of a user's kernel: its inputs and its task. docs/studies/your-kernel.md explains it to authors."""
 
 import re
 from collections.abc import Sequence

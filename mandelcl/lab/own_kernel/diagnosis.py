@@ -1,4 +1,4 @@
-"""Which known mistake explains a wrong picture: each is tested on its pixels, and none is named that was not."""
+"""Find the known mistake that explains a wrong picture. Each suspect is tested on the picture's pixels."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product

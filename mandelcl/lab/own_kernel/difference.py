@@ -1,4 +1,4 @@
-"""The first pixel whose count is wrong, and its orbit around the step where the right count and the wrong one part."""
+"""The first pixel with a wrong count, and its orbit around the step at which right and wrong count part."""
 
 from typing import Any
 

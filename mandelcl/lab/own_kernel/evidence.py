@@ -1,4 +1,4 @@
-"""Wrong counts beside the right ones, and what a suspected mistake is tested on."""
+"""The evidence about a wrong picture: wrong counts beside the right ones, and the pixels to test suspects on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

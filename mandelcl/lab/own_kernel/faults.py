@@ -1,4 +1,4 @@
-"""What can go wrong with a kernel of the user's own, told to its author: a line, and lines that explain it."""
+"""Faults of a user's kernel as messages to its author: a line, and lines that explain it."""
 
 import re
 from collections.abc import Iterable, Sequence

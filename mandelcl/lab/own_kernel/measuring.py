@@ -1,4 +1,4 @@
-"""One kernel of the user's own on one device: run, compared in every pixel, explained where it is wrong, and timed."""
+"""Examine one user's kernel on one device: run it, compare every pixel, explain faults, and time it."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Mistakes in how steps are counted: each makes of the right count another, whatever the pixel."""
+"""Known mistakes in counting steps. Each turns the right count into another, in every pixel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Mistakes in the orbits themselves: other points, another step, another test, another arithmetic."""
+"""Known mistakes in orbits: other points, another step, another escape test, another arithmetic."""
 
 from collections.abc import Iterator
 

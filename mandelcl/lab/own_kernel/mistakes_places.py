@@ -1,4 +1,4 @@
-"""Mistakes in where counts are written: upside down, mirrored, transposed, at another stride, twice, or not at all."""
+"""Known mistakes in where counts are written: flipped, transposed, at another stride, twice, or never."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

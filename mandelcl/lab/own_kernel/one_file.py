@@ -1,4 +1,4 @@
-"""Whether a kernel's text would have a compiler read other files, as C's preprocessor sees it.
+"""Detect whether a kernel's text includes other files, by the rules of C's preprocessor.
 
 What is measured is one file: compilers would take in any other that the user may read, and show its lines in messages.
 """

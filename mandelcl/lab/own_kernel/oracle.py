@@ -1,4 +1,4 @@
-"""The counts that are right, of every pixel of a job: computed without OpenCL, once for all devices."""
+"""The right counts of every pixel of a job, computed without OpenCL and once for all devices."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Counts of a job's pixels as a kernel with a known mistake would have them, on the host, operation by operation."""
+"""Compute the counts that a kernel with a known mistake would have, on the host, operation by operation."""
 
 import os
 from collections.abc import Callable

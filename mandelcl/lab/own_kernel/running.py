@@ -1,4 +1,4 @@
-"""A kernel of the user's own on a device, in its process: built, given a guarded buffer, launched and timed."""
+"""Build, launch and time a user's kernel on a device, with a guarded buffer. This runs in the kernel's process."""
 
 import time
 from dataclasses import replace

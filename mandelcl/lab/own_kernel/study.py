@@ -1,4 +1,4 @@
-"""Kernels of the user's own beside ours, on each device, as a study."""
+"""The study that compares users' kernels with mandelcl's on each device."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

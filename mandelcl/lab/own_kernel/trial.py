@@ -1,4 +1,4 @@
-"""A kernel of the user's own on one device, seen from outside the process that it runs in: with deadlines."""
+"""The trial of a user's kernel on one device, from outside its process, with deadlines."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""The process that a kernel of the user's own runs in (the role `kernel`): it may hang or die there."""
+"""The worker process of a user's kernel (the role `kernel`). The kernel may hang or crash it."""
 
 import os
 import tempfile

@@ -1,1 +1,1 @@
-"""Devices under load for a long time: known jobs again and again, every word compared, the speed watched."""
+"""Soak tests: devices repeat known jobs for a long time. Every word is compared, and the speed is watched."""

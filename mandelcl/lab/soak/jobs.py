@@ -1,4 +1,4 @@
-"""The known jobs of a soak on one device: arithmetic in each number, large results, and copies there and back."""
+"""The known jobs of a soak on one device: arithmetic in each number, large results, and copies."""
 
 import os
 import time

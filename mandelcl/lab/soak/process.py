@@ -1,4 +1,4 @@
-"""A device under soak as the parent sees it: a process that is asked for one round after the other, and may hang."""
+"""A device under soak, seen from the parent: a process that is asked for one round after another, and may hang."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self

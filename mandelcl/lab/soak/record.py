@@ -1,4 +1,4 @@
-"""What a soak has found out about a device so far: speeds, wrong words, and how it ended."""
+"""The record of a soak on one device: speeds, wrong words, and how it ended."""
 
 import statistics
 from array import array

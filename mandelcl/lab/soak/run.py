@@ -1,4 +1,4 @@
-"""A soak of several devices at once: each in a process of its own, so that one that dies or hangs ends itself alone."""
+"""Soak several devices at once, each in its own process, so that a crash or hang affects one device only."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Whether a device kept its speed: pure functions of the speeds that were measured, one a round.
+"""Decide whether a device kept its speed: pure functions of the speeds measured in each round.
 
 Speeds on a desktop are disturbed: other programs take a round's time now and then, for a while, or all the time a
 little. So everything here is by medians, quartiles and ranks, which a few disturbed rounds do not move.

@@ -1,4 +1,4 @@
-"""A verdict on a device, in a word and in sentences."""
+"""The verdict on a device, as a word and as sentences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

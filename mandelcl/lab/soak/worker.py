@@ -1,4 +1,4 @@
-"""One device under soak in a process of its own, the role `soak`: a driver that dies takes nothing else with it.
+"""The worker process of a device under soak (the role `soak`). A driver that crashes ends only this process.
 
 Other programs disturb what is measured: how much they take of the processors is noted, where the system says so.
 """

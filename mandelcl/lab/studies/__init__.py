@@ -1,4 +1,4 @@
-"""The published experiments and a table of devices, one module a study, on the package's own interface.
+"""The published experiments and a table of devices: one module for each study.
 
 A module's `STUDY` is a `study.Study`. To add one: the module, and a line in `STUDIES`.
 """

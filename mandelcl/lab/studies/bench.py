@@ -1,4 +1,4 @@
-"""What a study works with: devices, how often and how large, and one way to validate, time and fail."""
+"""The environment of a study: its devices, repeats and sizes, and one way to validate, time and fail."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The dynamic-parallelism report: escape time and border tracing by cap and size, by its own clock and by wall time."""
+"""The dynamic-parallelism report: escape time and border tracing by iteration limit and size, in two clocks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The HPC report's table 14: where a program's time goes, from its start to its end."""
+"""The HPC report's table 14: how a program's time divides into stages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

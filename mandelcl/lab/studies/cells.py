@@ -1,4 +1,4 @@
-"""Values as text: the cells of tables, and text of unknown origin for terminals, Markdown and spreadsheets."""
+"""The cells of tables as text, and text of unknown origin made safe for terminals, Markdown and spreadsheets."""
 
 import re
 from typing import Any

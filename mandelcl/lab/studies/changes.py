@@ -1,4 +1,4 @@
-"""A table beside an older one: ratios, and what got worse; what only one of them has is not called worse."""
+"""Compare a table with an older one: ratios, and what got worse. Cases of only one table are not judged."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence

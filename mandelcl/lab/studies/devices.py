@@ -1,4 +1,4 @@
-"""The same jobs on each device: what it is worth, and whether its results are right."""
+"""The study `devices`: the same jobs on each device, with speeds, and whether the results are right."""
 
 import time
 from collections import Counter

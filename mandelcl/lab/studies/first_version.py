@@ -1,4 +1,4 @@
-"""The multiprecision article's first version of fp128 on a device and in C; `sign_magnitude` says what it computes."""
+"""The multiprecision article's first version of fp128, on a device and in C. `sign_magnitude` defines it."""
 
 import ctypes
 

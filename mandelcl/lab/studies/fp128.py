@@ -1,4 +1,4 @@
-"""The multiprecision article: two places in three numbers, in one block and in 16 × 16."""
+"""The multiprecision article: two places in three numbers, in one block and in blocks of 16 × 16."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The HPC report's programs in C: plain, and in explicit vectors, with OpenMP threads."""
+"""The HPC report's programs in C: plain, and with explicit vectors and OpenMP threads."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The HPC report's tables: milliseconds and counts by R, and by threads or work-group where it varies them.
+"""The HPC report's published tables: milliseconds and counts by resolution, threads and work-group.
 
 CPU: Core i9-12900K (8 fast and 8 slow cores, 24 threads). GPU: NVIDIA T400; its times include allocation and copy.
 """

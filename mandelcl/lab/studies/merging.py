@@ -1,4 +1,4 @@
-"""Tables of several machines as one, keyed by case, each row beside the best of its case."""
+"""Merge the tables of several machines by case, each row beside the best of its case."""
 
 import json
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""Which device a row is of, and how it is told from the others of a table."""
+"""The device of a row: its name, and what distinguishes it from the other devices of a table."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Programs in C that devices are measured against, compiled where there is a compiler.
+"""Programs in C to compare devices with, compiled if there is a compiler.
 
 The sources are in `c/`. A function there computes the counts of some rows with so many threads, and ends early, after
 the row in hand, where `*stop` is no longer 0.

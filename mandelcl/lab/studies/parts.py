@@ -1,4 +1,4 @@
-"""A job on parts of a device, timed in other processes: a driver that ends its process ends no study."""
+"""Time a job on parts of a device in other processes, so that a driver that crashes does not end the study."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

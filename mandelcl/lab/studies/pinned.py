@@ -1,4 +1,4 @@
-"""A job shared out between processes, each pinned to a core: real units, whatever a driver does."""
+"""Share a job among processes that are pinned to cores, so that the number of cores is certain."""
 
 import os
 import queue

@@ -1,4 +1,4 @@
-"""The loop as the published programs write it, a step and a test for one pixel at a time, on a device."""
+"""The loop of the published programs on a device: one pixel at a time, with a test after each step."""
 
 from collections.abc import Callable
 from math import prod

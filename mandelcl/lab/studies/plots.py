@@ -1,4 +1,4 @@
-"""What the studies' plots share; matplotlib is imported here alone, when something is drawn."""
+"""What the plots of studies share. Only this module imports matplotlib, when something is drawn."""
 
 import warnings
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Tables that `mandelcl bench --json` wrote, read again; nothing in such a file is trusted."""
+"""Read tables that `mandelcl bench --json` wrote. Nothing in such a file is trusted."""
 
 import json
 import math

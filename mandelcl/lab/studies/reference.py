@@ -1,4 +1,4 @@
-"""What the counts of some pixels must be, computed without OpenCL: numpy for float and double, integers for the rest.
+"""The right counts of some pixels, without OpenCL: numpy for float and double, whole numbers for the rest.
 
 All follow the tables of docs/exactness.md operation by operation. Wider numbers would not do: after some thousand
 steps along the edge of the set rounding in the 112th bit decides when an orbit leaves.

@@ -1,4 +1,4 @@
-"""The multiprecision article's first version of fp128, in C and in OpenCL, and what rewriting it brings."""
+"""The multiprecision article's first version of fp128 in C and in OpenCL, and the gain of rewriting it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""A row of a study's table, and the times in it."""
+"""The row of a study's table, and its times."""
 
 import statistics
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Rules by which border tracing fills rectangles, and what each of them costs: the pixels that it fills wrongly.
+"""The rules by which border tracing fills rectangles, and the pixels that each rule fills wrongly.
 
 A wrong pixel is the rule's where it lies in a rectangle that the rule filled, and has that rectangle's count. Any other
 is the device's fault. So both can be told from the counts, the rectangles and the counts of escape time.

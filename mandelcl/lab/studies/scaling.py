@@ -1,4 +1,4 @@
-"""The HPC report on scaling: threads or compute units, one lane or vectors, and who decides what a unit takes."""
+"""The HPC report on scaling: threads or compute units, scalars or vectors, static or dynamic schedules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

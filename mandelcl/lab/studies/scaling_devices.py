@@ -1,4 +1,4 @@
-"""The HPC report on scaling, on OpenCL devices: what their units do alone and together."""
+"""The HPC report on scaling, on OpenCL devices: one compute unit, and all of them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass

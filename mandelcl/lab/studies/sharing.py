@@ -1,4 +1,4 @@
-"""A table of a run that can be given away: speeds and the devices' own names, and nothing of whose they are."""
+"""A table that can be shared: speeds and the devices' own names, without names of people or machines."""
 
 from collections.abc import Sequence
 from dataclasses import replace

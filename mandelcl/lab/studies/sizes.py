@@ -1,4 +1,4 @@
-"""The CUDA coursework: its picture from 512² to 16384², function by function, as a whole process and as a kernel."""
+"""The CUDA coursework: its picture from 512² to 16384², by function, by process and by kernel."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace

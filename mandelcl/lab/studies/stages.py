@@ -1,4 +1,4 @@
-"""A render one stage after the other, each waited for, to see where the time goes."""
+"""A render stage by stage, with a wait after each, to measure where the time goes."""
 
 import time
 from pathlib import Path

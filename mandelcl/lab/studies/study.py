@@ -1,4 +1,4 @@
-"""What a study is: what it measures, and how that is told and drawn."""
+"""A study: what it measures, and how its table is printed and drawn."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

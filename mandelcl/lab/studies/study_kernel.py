@@ -1,4 +1,4 @@
-"""Kernels of the studies' own: whole pictures of counts by other loops than a render's."""
+"""Kernels of studies: whole pictures of counts, by other loops than a render's."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

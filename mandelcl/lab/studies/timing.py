@@ -1,4 +1,4 @@
-"""Time a job on one device: built once, and run as often as the spread of its times requires."""
+"""Time a job on one device. It is built once, and repeated as often as the spread of its times requires."""
 
 import statistics
 import time

@@ -1,4 +1,4 @@
-"""Whether counts are right: checked before anything is timed, on each device, and whole where the picture is known."""
+"""Validate counts before anything is timed, on each device, and as a whole if the picture is known."""
 
 import hashlib
 import json

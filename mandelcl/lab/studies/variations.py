@@ -1,4 +1,4 @@
-"""What the dynamic-parallelism report leaves to others: Julia sets and variations, traced by each rule.
+"""Julia sets and other formulas by each rule of border tracing, which the dynamic-parallelism report leaves open.
 
 Escape time is the measure: of speed, and of which pixels a rule has wrong.
 """

@@ -1,4 +1,4 @@
-"""A run beside the baseline that is shipped: where each device stands among devices that were measured elsewhere."""
+"""Compare a run with the shipped baseline of devices that were measured elsewhere."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The HPC report's heat map: how long a picture takes by the shape of the work-group."""
+"""The HPC report's heat map: the time of a picture by the shape of the work-group."""
 
 import math
 import textwrap

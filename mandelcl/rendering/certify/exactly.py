@@ -1,4 +1,4 @@
-"""The last stage: counts in exact arithmetic, on a device and on all cores, within a time limit."""
+"""The last stage of certifying: exact counts on a device and on all cores, within a time limit."""
 
 import time
 from collections.abc import Callable

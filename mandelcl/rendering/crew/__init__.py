@@ -1,1 +1,1 @@
-"""Several devices on one picture, each in a process of its own, and none of them trusted."""
+"""Crews: several devices on one picture, each in its own process, and none of them trusted."""

@@ -1,4 +1,4 @@
-"""Blocks that are computed twice: a share of each worker's, and all of a worker's whose results were found wrong.
+"""Audits: blocks that are computed twice, a share of each worker's and all blocks of a worker found wrong.
 
 It uses neither OpenCL nor processes.
 """

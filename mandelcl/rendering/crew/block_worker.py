@@ -1,4 +1,4 @@
-"""One device in a process of its own, the role `blocks`: a job and its blocks come in, results go out.
+"""The worker process of a crew's device (the role `blocks`): a job and its blocks come in, results go out.
 
 `crew.messages` describes the messages. Results are written to the parent's memory where it has lent some.
 """

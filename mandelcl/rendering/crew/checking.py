@@ -1,4 +1,4 @@
-"""Whether results can be right: a few pixels of each block are computed again, on the host or another device."""
+"""Check results: a few pixels of each block are computed again, on the host or on another device."""
 
 import random
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Several devices on one picture, each in a process of its own, and none of them trusted.
+"""A crew: several devices on one picture, each in its own process, and none of them trusted.
 
 When a device dies, hangs, reports an error, or returns results that cannot be right, its blocks go to another device
 and a new process takes its place. A device that fails repeatedly is retired.

@@ -1,4 +1,4 @@
-"""What is believed of workers' results: accepted at once, checked by another worker first, or refused."""
+"""Judge workers' results: accept them at once, check them by another worker first, or refuse them."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""The messages between a crew and its workers; everything that a worker sends is checked.
+"""The messages between a crew and its workers. Everything that a worker sends is checked.
 
 To a worker: `start`, with its device and first job; `job`, with another job, or none to drop its blocks; and `block`.
 A block may be a part of a `PixelList`: then the message has the list's block, too, and the bytes behind it are indices.

@@ -1,4 +1,4 @@
-"""Which block goes to which worker: by speed, smaller towards the end, and again if a worker fails or is late.
+"""Assign blocks to workers: by speed, smaller ones towards the end, and again if a worker fails or is late.
 
 It uses neither OpenCL nor processes, so it can be tested with simulated workers.
 """

@@ -1,4 +1,4 @@
-"""The devices of a crew: a slot each, their workers' messages, and a new worker for one that failed."""
+"""The worker slots of a crew: their messages, and a new worker for one that failed."""
 
 import queue
 from collections.abc import Callable, Iterator, Sequence

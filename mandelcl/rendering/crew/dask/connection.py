@@ -1,4 +1,4 @@
-"""A Dask cluster from a client's side: who is there, and tasks for one worker at a time."""
+"""A client's connection to a Dask cluster: its workers, and tasks for one worker at a time."""
 
 import asyncio
 import time

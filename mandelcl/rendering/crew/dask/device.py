@@ -1,4 +1,4 @@
-"""The process beside a Dask worker in which the driver runs, the role `cluster device`.
+"""The process beside a Dask worker in which the driver runs (the role `cluster device`).
 
 It opens a device, tests it, and describes it. Then it answers questions about jobs until the first order comes, and
 from there on it is the same as a worker of a crew. So a driver that crashes or hangs does no harm to the Dask worker.

@@ -1,4 +1,4 @@
-"""Which workers of a cluster take part in a job, and as what: the job is resolved once for all of them."""
+"""Decide which workers of a cluster take part in a job. The job is resolved once for all of them."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""Between a Dask worker and the process beside it: tasks come in by threads, messages go through the pipe.
+"""Relay messages between a Dask worker's threads and the pipe of the process beside it.
 
 Tasks contain all that they need, so several clients may use one worker. The process takes up the job of one client
 when the blocks of the other are done. Clients with other jobs are served in order.

@@ -1,4 +1,4 @@
-"""A client of a scheduler that runs already."""
+"""A client of a scheduler that is already running."""
 
 import asyncio
 import logging

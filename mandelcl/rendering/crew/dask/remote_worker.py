@@ -1,4 +1,4 @@
-"""A worker of a cluster as a crew sees it: orders become tasks, and what these return becomes messages."""
+"""A worker of a cluster with the interface of a crew's worker: orders become tasks, results become messages."""
 
 import asyncio
 import queue

@@ -1,4 +1,4 @@
-"""Dask workers on this machine, one for each device that is asked for, started again when they end."""
+"""Supervise Dask workers on this machine, one for each device. Those that end are restarted."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""What a Dask worker does for a client: it registers its device, and has the functions of its tasks."""
+"""The functions that a Dask worker runs for a client, and the registration of its device."""
 
 import asyncio
 from collections.abc import Mapping

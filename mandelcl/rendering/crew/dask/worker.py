@@ -1,4 +1,4 @@
-"""A Dask worker for one device in a process of its own, the role `cluster worker`.
+"""A Dask worker for one device, in its own process (the role `cluster worker`).
 
 The device is opened and tested while Dask is loaded. The parent gets its description, and then sends the scheduler to
 join. The process ends when the scheduler is gone, or when the parent closes its pipe.

@@ -1,4 +1,4 @@
-"""The workers of a cluster in a crew: they come and go while it works."""
+"""The workers of a cluster in a crew. They may join and leave while it works."""
 
 import queue
 import time
