@@ -1,6 +1,6 @@
 """Processes of the system: names that are unique among all processes, and how a process ended.
 
-By its name, what a process has left is told from what a running one still needs. A name has the system, which is known
+The name distinguishes what an ended process left from what a running one still needs. It has the system, which is known
 by its start and its numbering of processes, of which each container has its own, and the process's number. Windows soon
 gives that to another process: there a name has the machine, and the process's start beside its number.
 """

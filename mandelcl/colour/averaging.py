@@ -26,7 +26,7 @@ class Averages:
         self._outside = np.zeros((band.height, band.width), np.uint16) if colouring.transparent else None
 
     def add(self, job: Job, rows: Rows, left: int, top: int) -> None:
-        """Add one sample for some pixels, the first of which is at (left, top). `job` is the sample's job."""
+        """Add one sample for a rectangle of pixels, whose first one is at (left, top). `job` is the sample's job."""
         counts = rows[COUNTS.name]
         height, width = counts.shape
         x, y = left - self.band.x, top - self.band.y

@@ -89,7 +89,7 @@ class FirstSamples:
         self._outside = np.empty((height, width), np.bool_) if colouring.transparent else None
 
     def put(self, job: Job, rows: Rows, x: int, y: int) -> None:
-        """Store the samples of some pixels, the first of which is at this column and row."""
+        """Store the samples of a rectangle of pixels, whose first one is at this column and row."""
         height, width = rows[COUNTS.name].shape
         step = max(1, CHUNK_PIXELS // max(1, width))
         for top in range(0, height, step):

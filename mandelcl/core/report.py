@@ -140,8 +140,8 @@ class Stopwatch:
 class Certified:
     """How many counts are proved to be those of exact arithmetic.
 
-    `share` is that of all pixels. Of those computed in this run, so many were proved `at_once`, by being computed again
-    and more finely (`refined`), and in exact arithmetic (`exactly`).
+    `share` is that of all pixels. The others are numbers of pixels of this run: those proved `at_once`, those proved by
+    computing them again with finer steps (`refined`), and those counted in exact arithmetic (`exactly`).
     """
 
     share: float

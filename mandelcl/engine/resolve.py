@@ -25,7 +25,7 @@ FINE = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
 _DEEP = {DOUBLE.name: (15, 12), FLOAT.name: (10, 4)}
 _FIRST = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
 _DEEP_RADIUS = Fraction(1, 1 << 96)  # that of a view at a zoom of some 10^29
-# Beyond so many radii of the view, a reference's own radius and its distance cost truth: docs/deep-zoom.md.
+# The largest radius and distance of a reference, in radii of the view: beyond, counts become wrong (docs/deep-zoom.md).
 MOST_RADII, MOST_DISTANCE = 1 << 8, 4
 
 _LEAST_SIDE = 512  # pixels of the longer side: rectangles below 8 pixels, of one count, are not worth tracing

@@ -17,7 +17,7 @@ from mandelcl.film.timing import Frame
 DEFAULT = "zoom {zoom}"
 FIELDS = ("zoom", "iterations", "re", "im")
 _MOST = 200  # characters
-_HEIGHT = 24  # a frame is so many lines high
+_HEIGHT = 24  # the height of a frame, in lines of the caption
 _LEAST_PIXELS = 8
 _DIGITS = 12  # of coordinates
 _LOG2_OF_10 = log2(Fraction(10))

@@ -32,7 +32,7 @@ QUIRKS = (
     Quirk(
         "Portable Computing Language",
         "asked for a binary, PoCL compiles every kernel once more, for seconds; it has a cache of its own. It prints "
-        "how many warnings its compiler had, such as of vectors that change an ABI that nobody uses",
+        "how many warnings its compiler had, such as that vectors change an unused ABI",
         ("-w",),
         keep_binaries=False,
     ),

@@ -37,7 +37,7 @@ class Complaint:
 
 
 def complaints(log: str, counts: int) -> list[Complaint]:
-    """Return what Oclgrind wrote of a kernel's run; there are so many `counts`.
+    """Return Oclgrind's messages about a kernel's run. `counts` is the number of counts.
 
     They are in an order of their own, the worst first: Oclgrind runs work-groups in several threads.
     """

@@ -25,7 +25,7 @@ PARAMETERS = (
 SIGNATURE = (
     f"kernel void {KERNEL}(global uint *counts, uint width, uint height, real left, real top, real pitch, uint cap)"
 )
-MOST_PIXELS = 1 << 25  # of which the host keeps some ten copies, in bytes or indices, where they are wrong
+MOST_PIXELS = 1 << 25  # the host keeps about ten copies of the wrong ones, as bytes or indices
 MOST_ITERATIONS = 1_000_000  # the right counts of long orbits take numpy a while
 _MOST_BYTES = 1 << 18
 
@@ -111,7 +111,7 @@ def resolved_job(job: Job, double: bool) -> Job:
 
 
 def launched(size: Size, local: Size) -> Size:
-    """Return how many work-items are launched for so many: whole work-groups."""
+    """Return how many work-items are launched for a number of pixels: whole work-groups."""
     return -(-size[0] // local[0]) * local[0], -(-size[1] // local[1]) * local[1]
 
 

@@ -73,7 +73,7 @@ class Evidence:
         return drawn[np.argsort(self.right[drawn], kind="stable")][:_SUSPECTS]
 
     def _drawn(self, work: float) -> Pixels:
-        """Return every pixel, or so many wrong and right ones that making their orbits is about so much work."""
+        """Return every pixel, or as many wrong and right ones as `work` iterations allow."""
         if float(self.right[self.every].sum(dtype=np.float64)) <= work:
             return self.every
         number = max(1, int(work / 2 / max(1.0, float(self.right.mean()))))
@@ -83,7 +83,7 @@ class Evidence:
 
 
 def _some(pixels: Pixels, number: int) -> Pixels:
-    """Return all of some pixels, or at most so many of them, the same ones each time."""
+    """Return all of some pixels, or at most a number of them, the same ones each time."""
     if pixels.size <= number:
         return pixels
     return pixels[np.unique(np.random.default_rng(1).integers(0, pixels.size, number))]

@@ -42,7 +42,7 @@ class SoakJob(Protocol):
 
 
 def prepared(device: Device, seconds: float, self_test: bool) -> list[SoakJob]:
-    """Return the jobs for a device, each to take about so many seconds; the counts are validated in their first run.
+    """Return the jobs for a device, each of about `seconds`. The counts are validated in their first run.
 
     Raises DeviceError where the device cannot do one.
     """
@@ -73,7 +73,7 @@ def prepared(device: Device, seconds: float, self_test: bool) -> list[SoakJob]:
 def sized(
     rate: float, seconds: float, least_iterations: int, most_iterations: int, most_side: int = _MOST_SIDE
 ) -> tuple[int, int]:
-    """Return side and cap of a picture of the whole set that takes about so many seconds, within bounds.
+    """Return the side and the iteration limit of a picture of the whole set that takes about `seconds`, within bounds.
 
     `rate` is in iterations a second. The iteration limit grows only once the side has.
     """
@@ -84,7 +84,7 @@ def sized(
 
 
 def repeats(side: int, max_iterations: int, rate: float, seconds: float) -> int:
-    """Return how often a picture of the whole set is to be computed so that it takes about so many seconds."""
+    """Return how often to compute a picture of the whole set so that it takes about `seconds`."""
     return max(1, min(_MOST_REPEATS, int(rate * seconds / (_INSIDE * max_iterations * side * side))))
 
 
@@ -189,7 +189,7 @@ def compared(run: JobRun, found: Words, expected: Words) -> JobRun:
 def seconds_of(device: Device, threads: int = 0) -> Callable[[], float | None]:
     """Start a clock, and return what reads it: how long the work on a CPU took as if no other program ran.
 
-    That is processor time over the device's cores, or so many threads; None for other devices, which have events.
+    That is processor time over the device's cores, or over `threads`; None for other devices, which have events.
     """
     if device.type != "cpu":
         return lambda: None

@@ -32,7 +32,7 @@ class Soaking(Protocol):
 class SoakProcess:
     """A device under soak in a process of its own (a `Soaking`).
 
-    Its jobs take about so many seconds each. `check` is called while it works, and may raise. Raises DeviceError if the
+    Each of its jobs takes about `seconds`. `check` is called while it works, and may raise. Raises DeviceError if the
     device cannot be prepared.
     """
 

@@ -31,7 +31,7 @@ class JobFacts:
 
 @dataclass(frozen=True, slots=True)
 class JobRun:
-    """One run of a job: the work done in so many seconds, and how many words were wrong.
+    """One run of a job: the work done, the seconds it took, and the number of wrong words.
 
     `first` is the first of them: its index, what it should be and what it was; None where none was wrong, or where only
     that some are is known.
@@ -132,7 +132,7 @@ class Record:
         return [(job, self.series[job.name]) for job in self.jobs if self.series[job.name].speeds]
 
     def over_time(self, job: JobFacts, parts: int) -> list[float | None]:
-        """Return the median speed of a job in each of so many equal parts of the time; None where it was not done."""
+        """Return the median speed of a job in each of `parts` equal parts of the time, None for a part without runs."""
         series = self.series[job.name]
         of_part: list[list[float]] = [[] for _ in range(parts)]
         for time, speed in zip(series.times, series.speeds, strict=True):

@@ -12,7 +12,7 @@ from mandelcl.lab.soak.process import Soaking, SoakProcess
 from mandelcl.lab.soak.record import Record, WrongWord
 from mandelcl.opencl.device import Device
 
-_ROUNDS = 300  # a soak should have so many, to judge speeds by
+_ROUNDS = 300  # enough to judge speeds by
 _JOBS = 5
 _MOST_JOB_S, _LEAST_JOB_S = 0.5, 0.02
 _TICK_S = 0.1
@@ -23,7 +23,7 @@ Start = Callable[[Device, float, Callable[[], None]], Soaking]
 
 
 class CoreQueue:
-    """One at a time, in the order in which they come: for so many devices that share the same cores."""
+    """One at a time, in the order of arrival: for devices that share the same cores."""
 
     def __init__(self, devices: int) -> None:
         self._changed = threading.Condition()

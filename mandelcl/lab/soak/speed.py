@@ -18,7 +18,7 @@ _SEGMENTS = 60
 _LEAST_SEGMENTS = 7  # on either side of a change
 _NEAR = 8  # segments by which the ranks may miss a change
 _STRETCHES = 6
-_RISES = 2.0  # a fall counts if it is so many times as large as any rise
+_RISES = 2.0  # a fall counts if it is this many times as large as any rise
 _RECOVERED = 5  # the last part of this many is looked at by itself
 
 

@@ -10,7 +10,7 @@ _FORMULA = ("=", "+", "-", "@")  # how a cell begins that a spreadsheet computes
 
 
 def cleaned(text: str, most: int) -> str:
-    """Return text in one line of printable characters, at most so many; what is not printable becomes � or a space."""
+    """Return text in one line of at most `most` printable characters. Others become � or a space."""
     shown = "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 

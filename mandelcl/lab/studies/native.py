@@ -1,7 +1,7 @@
 """Programs in C to compare devices with, compiled if there is a compiler.
 
-The sources are in `c/`. A function there computes the counts of some rows with so many threads, and ends early, after
-the row in hand, where `*stop` is no longer 0.
+The sources are in `c/`. A function there computes the counts of some rows with several threads. It ends early, after
+the current row, if `*stop` is no longer 0.
 """
 
 import ctypes

@@ -34,7 +34,7 @@ PINNED, PINNED_STATIC, PINNED_DYNAMIC = "pinned", "pinned static", "pinned dynam
 class PartsTask:
     """What to time: a job (JSON) on `units` compute units of a device (by SPEC), shared out by a schedule.
 
-    `pinned` has the process kept to so many of the host's cores, the others cut the device into parts.
+    `pinned` keeps the process to a number of the host's cores. The others divide the device into parts.
     """
 
     job: str

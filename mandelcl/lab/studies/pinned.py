@@ -34,7 +34,7 @@ def cores() -> list[int]:
 
 
 def keep_to(number: int) -> None:
-    """Keep this process to so many of its cores; raises DeviceError where that cannot be done."""
+    """Keep this process to a number of its cores. Raises DeviceError if that is not possible."""
     allowed = cores()
     if number > len(allowed):
         raise DeviceError(f"the host has {len(allowed)} cores to offer")

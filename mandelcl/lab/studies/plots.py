@@ -63,7 +63,7 @@ def coloured(rows: Rows) -> list[dict[str, Any]]:
 
 
 def _palette(number: int) -> list[Any]:
-    """Return colours for so many devices, each its own while there are enough."""
+    """Return a colour for each of a number of devices; they differ while there are enough."""
     from matplotlib import color_sequences
 
     sequences = ("tab10",) if number <= _FEW else ("tab20", "tab20b", "tab20c")

@@ -29,7 +29,7 @@ _ROUNDED = 1e-9  # a mean is rounded, so it may lie outside its minimum and maxi
 
 
 def read(path: str | Path, study: Study | None = None) -> Document:
-    """Return a table, of `study` or of whichever it names; raises FileError for a file that is none.
+    """Return a table of `study`, or of the study that the file names. Raises FileError for any other file.
 
     Texts are made printable and cut to a sensible length; whatever else is not as the schema has it is refused.
     """

@@ -58,7 +58,7 @@ RULES = (ALONE, OUTSIDE, DEFAULT, STRICT)
 
 
 class Fills:
-    """The rectangles of a picture that a rule filled, as `watch` is told of them: the picture is computed once."""
+    """The rectangles of a picture that a rule filled, as they are passed to `watch`. The picture is computed once."""
 
     def __init__(self) -> None:
         self._filled: list[tuple[slice, slice, int]] = []

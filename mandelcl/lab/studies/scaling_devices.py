@@ -30,7 +30,7 @@ def unit_counts(most: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A schedule on so many units; `chunk` is the rows of a block where the schedule is told them."""
+    """A schedule on a number of units. `chunk` is the rows of a block, if the schedule takes them."""
 
     lanes: str
     schedule: str

@@ -34,7 +34,7 @@ def run(bench: Bench) -> Iterator[Row]:
 
 
 def _row(bench: Bench, device: Device, resolution: int, columns: int, rows: int, number: IeeeFormat) -> Row:
-    """Return the row of a resolution with work-groups of so many columns × rows of work-items."""
+    """Return the row of a resolution with work-groups of `columns` × `rows` work-items."""
     job = jobs.hpc_job(resolution, number.name, "fused" if device.fp64 else "separate", bench.most(1000))
     extra: dict[str, Value] = {"resolution": resolution, "columns": columns, "rows": rows, "number": number.name}
     published = None if bench.max_iterations else _published(resolution, columns, rows, number)

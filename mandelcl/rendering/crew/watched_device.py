@@ -17,7 +17,7 @@ class WatchedDevice(Device):
 
     Some drivers compile a kernel at its first launch, and again for another shape of work-group, so such a launch
     counts as building until it has ended. `between` is what the worker reports when it is not building. What is waited
-    for in another thread than its own keeps nobody waiting and is not reported; what is built there may.
+    for in another thread is not reported, since no work waits for it. What is built there may be reported.
     """
 
     def __init__(self, device: Device, channel: Channel) -> None:
