@@ -27,6 +27,7 @@ from mandelcl.opencl.device import Device
 
 # Continuous zooming covers two octaves per second.
 _OCTAVES = (*range(1, 9), *range(-1, -5, -1))
+_DEEP = -120  # far below the last octave that a number resolves directly
 _ORBITS = ("block", "survivors")  # the kernels that every escape-time picture needs
 
 
@@ -41,6 +42,8 @@ class BuildPrefetcher:
     def look(self, job: Job, device: Device) -> None:
         """Prebuild kernels around a view, given by its unresolved job. Returns at once."""
         octave = floor_log2(max(abs(entry) for entry in job.view.lattice.matrix))
+        if job.formula.perturbable and job.number == "auto":
+            octave = max(octave, _DEEP)  # deeper views need the same kernels
         here = device, octave, job.iterations.bit_length(), job.formula, job.number, job.rounding, job.planes
         if here == self._last:
             return

@@ -149,6 +149,17 @@ def packed_phases(references: Sequence[tuple[Orbit, Table]], packing: Packing) -
     return words
 
 
+def repacked(words: Words, packing: Packing) -> Words:
+    """Return words that `packed_phases` has made, for another view beside the same references."""
+    real, words = REALS[packing.number], words.copy()
+    error = _error_words(packing.point_error, real)
+    for begin in {0, *words[HeaderLayout.PHASE : _HEADER_WORDS].tolist()}:
+        header = words[begin : begin + _HEADER_WORDS]
+        header[HeaderLayout.SCALE] = np.int64(packing.scale).astype(np.uint32)
+        header[HeaderLayout.POINT_ERROR : HeaderLayout.POINT_ERROR + real.words] = error
+    return words
+
+
 def _require_held(orbit: Orbit, packing: Packing) -> None:
     """Raise InvalidInputError where a value's sides of the axes are not held beside its larger part, and count."""
     re, im = np.abs(orbit.re), np.abs(orbit.im)

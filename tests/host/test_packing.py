@@ -13,7 +13,16 @@ from mandelcl.core.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.core.reference import Reference
 from mandelcl.engine import source
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
-from mandelcl.perturbation.packing import REALS, HeaderLayout, Packing, coefficients_of, packed, places_of
+from mandelcl.perturbation.packing import (
+    REALS,
+    HeaderLayout,
+    Packing,
+    coefficients_of,
+    packed,
+    packed_phases,
+    places_of,
+    repacked,
+)
 from mandelcl.perturbation.scaled_arithmetic import FORMATS
 from mandelcl.perturbation.table import build
 
@@ -107,3 +116,15 @@ def test_an_error_of_points_that_no_float_holds_is_refused() -> None:
     for number in REALS:
         with pytest.raises(InvalidInputError, match="the reference's radius is too large for this view"):
             packed(ORBIT, table, Packing(REFERENCE, 50, number, Fraction(10) ** 500))
+
+
+@pytest.mark.parametrize("phases", [1, 3])
+@pytest.mark.parametrize("number", REALS)
+def test_words_of_another_view_are_those_packed_for_it(number: str, phases: int) -> None:
+    references = [(ORBIT, build(ORBIT, REFERENCE.radius, 14))] * phases
+    first = Packing(REFERENCE, 40, number, Fraction(1, 7))
+    other = Packing(REFERENCE, -3, number, Fraction(1, 10**9))
+    words = packed_phases(references, first)
+    kept = words.copy()
+    assert np.array_equal(repacked(words, other), packed_phases(references, other))
+    assert np.array_equal(words, kept)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mandelcl.base.errors import InvalidInputError, Token
 from mandelcl.base.lattice import Lattice
@@ -28,6 +28,8 @@ NO_TRAIL = "turn_marks_none.cl", "turn_trail_none.cl"
 _UNSURE_SHARE = 100  # of what |z|² may be off by: of orbits that spread over more, few are in doubt
 _NOWHERE = 0xFFFFFFFF  # a saved place that there is not
 TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
+_MOST_KEPT_BYTES = 1 << 26  # of the last view's words
+_last_words: "tuple[Any, ...] | None" = None  # how they were packed, the words, and of what they were made
 _REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
 
 
@@ -91,10 +93,21 @@ def _packed(job: Job, orbit: "Orbit", table: "Table") -> Words:
 
 
 def _packed_all(job: Job, references: "Sequence[tuple[Orbit, Table]]") -> Words:
-    from mandelcl.perturbation.packing import Packing, packed_phases
+    """Return the words; those of the last view serve again beside the same references."""
+    global _last_words
+    from mandelcl.perturbation.packing import Packing, packed_phases, repacked
 
     error = point_error(job, max(orbit.length for orbit, _ in references))
-    return packed_phases(references, Packing(reference_of(job), scale(job), job.number, error, job.formula.folds))
+    packing = Packing(reference_of(job), scale(job), job.number, error, job.formula.folds)
+    parts = [part for pair in references for part in pair]
+    if _last_words is not None:
+        last, words, *known = _last_words
+        same = len(known) == len(parts) and all(one is other for one, other in zip(known, parts, strict=True))
+        if same and last == replace(packing, scale=last.scale, point_error=last.point_error):
+            return repacked(words, packing)
+    words = packed_phases(references, packing)
+    _last_words = (packing, words, *parts) if words.nbytes <= _MOST_KEPT_BYTES else None
+    return words
 
 
 def all_inside(job: Job) -> bool:
