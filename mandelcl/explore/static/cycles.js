@@ -12,7 +12,7 @@ export const BEND_BITS = 0x41000000; // the bits of BEND as a float
 export const MOST_BITS = 0x4fffffff;
 export const CHORDS = ((MOST_BITS - BEND_BITS) >>> CHORD_BITS) + 1;
 const UNIT_BITS = 26n;
-const LEAST_TURNS = { root4: 2 ** -20, root2: 2 ** -13, log: 2 ** -20 };
+const LEAST_CYCLES = { root4: 2 ** -20, root2: 2 ** -13, log: 2 ** -20 };
 const BENDS = { root4: (value) => Math.sqrt(Math.sqrt(value)), root2: Math.sqrt, log: Math.log };
 // The cycle in units of each is the fourth root's times this.
 export const UNITS = { root4: 1, root2: 8, log: 1, linear: 256 };
@@ -22,7 +22,7 @@ const MOST_COUNTS = 1 << 16; // up to this iteration limit, places of plain coun
 const WORD = 2 ** 32;
 
 /** A colouring's mapping of counts: {kind, size, …}, for a palette in the server's form. */
-export function turnsOf(palette, colouring, continuous) {
+export function cyclesOf(palette, colouring, continuous) {
   const [transfer, length] = transferOf(palette, colouring);
   if (transfer === "linear") return linear(palette.size, length, colouring.offset, continuous);
   return bent(palette.size, transfer, length, colouring.offset);
@@ -47,44 +47,45 @@ export function linear(size, cycle, offset, continuous) {
 let kept = null; // the chords of a bend without offset; the offset is added to their starts
 
 /** A cycle of a bend of BEND + count, such as its fourth root. */
-export function bent(size, transfer, turn, offset) {
-  if (kept?.transfer !== transfer || kept.turn !== turn) kept = { transfer, turn, chords: bend(transfer, turn) };
+export function bent(size, transfer, cycle, offset) {
+  if (kept?.transfer !== transfer || kept.cycle !== cycle) kept = { transfer, cycle, chords: bend(transfer, cycle) };
   return { kind: "rooted", size, ...kept.chords, offset: Number((startOf(size, offset) >> 32n) & 0xffffffffn) };
 }
 
-function bend(transfer, turn) {
+function bend(transfer, cycle) {
   const bits = new Uint32Array(CHORDS + 1).map((_, k) => BEND_BITS + k * (1 << CHORD_BITS));
   const ends = new Float32Array(bits.buffer);
-  const of = BENDS[transfer], first = of(ends[0]), scale = WORD / Math.max(turn, LEAST_TURNS[transfer]);
-  const turned = Array.from(ends, (end) => BigInt(Math.trunc((of(end) - first) * scale)));
+  const of = BENDS[transfer], first = of(ends[0]), scale = WORD / Math.max(cycle, LEAST_CYCLES[transfer]);
+  const advanced = Array.from(ends, (end) => BigInt(Math.trunc((of(end) - first) * scale)));
   const starts = new Uint32Array(CHORDS), rises = new Uint32Array(CHORDS);
   for (let k = 0; k < CHORDS; k++) {
-    starts[k] = Number(BigInt.asUintN(32, turned[k]));
-    rises[k] = Number(BigInt.asUintN(32, (turned[k + 1] - turned[k]) >> BigInt(CHORD_BITS)));
+    starts[k] = Number(BigInt.asUintN(32, advanced[k]));
+    rises[k] = Number(BigInt.asUintN(32, (advanced[k + 1] - advanced[k]) >> BigInt(CHORD_BITS)));
   }
   return { starts, rises };
 }
 
 /** The place in the table of each pixel. The last one, `size`, is for the inside. */
-export function placesOf(turns, maxIterations, counts, smooth) {
+export function placesOf(cycles, maxIterations, counts, smooth) {
   const places = new Uint16Array(counts.length);
   if (smooth === null && maxIterations <= MOST_COUNTS) {
     const plain = Uint32Array.from({ length: maxIterations + 1 }, (_, count) => count);
-    const table = turn(turns, plain, null, new Uint16Array(maxIterations + 1));
-    table[maxIterations] = turns.size;
+    const table = place(cycles, plain, null, new Uint16Array(maxIterations + 1));
+    table[maxIterations] = cycles.size;
     for (let i = 0; i < places.length; i++) places[i] = table[Math.min(counts[i], maxIterations)];
     return places;
   }
-  turn(turns, counts, smooth, places);
-  for (let i = 0; i < places.length; i++) if (counts[i] === maxIterations) places[i] = turns.size;
+  place(cycles, counts, smooth, places);
+  for (let i = 0; i < places.length; i++) if (counts[i] === maxIterations) places[i] = cycles.size;
   return places;
 }
 
-function turn(turns, counts, smooth, places) {
-  return turns.kind === "rooted" ? turnRooted(turns, counts, smooth, places) : turnLinear(turns, counts, smooth, places);
+function place(cycles, counts, smooth, places) {
+  const by = cycles.kind === "rooted" ? placeRooted : placeLinear;
+  return by(cycles, counts, smooth, places);
 }
 
-function turnRooted({ size, starts, rises, offset }, counts, smooth, places) {
+function placeRooted({ size, starts, rises, offset }, counts, smooth, places) {
   const real = new Float32Array(1), bits = new Uint32Array(real.buffer);
   const mask = (1 << CHORD_BITS) - 1;
   for (let i = 0; i < places.length; i++) {
@@ -92,13 +93,13 @@ function turnRooted({ size, starts, rises, offset }, counts, smooth, places) {
     real[0] = Math.max(Math.fround(Math.fround(counts[i]) + added), BEND);
     const above = Math.min(bits[0], MOST_BITS) - BEND_BITS;
     const chord = above >>> CHORD_BITS;
-    const turned = (Math.imul(above & mask, rises[chord]) + starts[chord] + offset) >>> 0;
-    places[i] = (turned * size) / WORD; // exact: both are below 2^32, their product below 2^53
+    const advanced = (Math.imul(above & mask, rises[chord]) + starts[chord] + offset) >>> 0;
+    places[i] = (advanced * size) / WORD; // exact: both are below 2^32, their product below 2^53
   }
   return places;
 }
 
-function turnLinear({ size, perCount, perUnit, start }, counts, smooth, places) {
+function placeLinear({ size, perCount, perUnit, start }, counts, smooth, places) {
   const [count0, count1] = perCount, [unit0, unit1] = perUnit, [start0, start1] = start;
   for (let i = 0; i < places.length; i++) {
     const count = counts[i];
@@ -126,8 +127,8 @@ function highWord(a, b) {
 
 /** An offset in 2^−64 of a cycle. */
 function startOf(size, offset) {
-  const turned = Ratio.of(offset).times(BigInt(size));
-  return BigInt.asUintN(64, ceiling(meant(turned).over(BigInt(size)).times(1n << 64n)));
+  const advanced = Ratio.of(offset).times(BigInt(size));
+  return BigInt.asUintN(64, ceiling(meant(advanced).over(BigInt(size)).times(1n << 64n)));
 }
 
 /** The simple fraction that a float probably stands for, such as 10 for 16/1.6, or the value itself. */

@@ -38,7 +38,7 @@ class Renderer {
     gl.clearColor(...GROUND);
   }
 
-  /** Draw a view of these layers, the first one on top, with this colouring: {turns, table, continuous, effects}. */
+  /** Draw a view of these layers, the first one on top, with this colouring: {cycles, table, continuous, effects}. */
   draw(layers, view, maxIterations, colouring) {
     const { gl } = this;
     if (this.lost || gl.isContextLost()) return;

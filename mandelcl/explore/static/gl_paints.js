@@ -88,8 +88,8 @@ export class Paints {
   }
 
   /** Use the program for a colouring, and set its uniforms. */
-  use({ turns, table, continuous, effects }) {
-    const { gl } = this, rooted = turns.kind === "rooted";
+  use({ cycles, table, continuous, effects }) {
+    const { gl } = this, rooted = cycles.kind === "rooted";
     const kind = { rooted, fractions: continuous, effects: effects?.names ?? [] }, key = JSON.stringify(kind);
     if (!this.programs.has(key)) this.programs.set(key, link(gl, VERTEX, paint(kind)));
     const program = this.programs.get(key), { uniforms } = program;
@@ -99,14 +99,14 @@ export class Paints {
     if (this.colouring?.table !== table) putTable(gl, table);
     gl.activeTexture(gl.TEXTURE1);
     gl.bindTexture(gl.TEXTURE_2D, this.chords);
-    if (rooted && this.colouring?.starts !== turns.starts) putChords(gl, turns);
-    this.colouring = { table, starts: rooted ? turns.starts : this.colouring?.starts };
+    if (rooted && this.colouring?.starts !== cycles.starts) putChords(gl, cycles);
+    this.colouring = { table, starts: rooted ? cycles.starts : this.colouring?.starts };
     gl.uniform1i(uniforms.table, 0);
     gl.uniform1i(uniforms.chords, 1);
-    gl.uniform1ui(uniforms.size, turns.size);
-    gl.uniform2ui(uniforms.per_count, ...(turns.perCount ?? [0, 0]));
-    gl.uniform2ui(uniforms.per_unit, ...(turns.perUnit ?? [0, 0]));
-    gl.uniform2ui(uniforms.start, ...(rooted ? [turns.offset, 0] : turns.start));
+    gl.uniform1ui(uniforms.size, cycles.size);
+    gl.uniform2ui(uniforms.per_count, ...(cycles.perCount ?? [0, 0]));
+    gl.uniform2ui(uniforms.per_unit, ...(cycles.perUnit ?? [0, 0]));
+    gl.uniform2ui(uniforms.start, ...(rooted ? [cycles.offset, 0] : cycles.start));
     for (const [name, values] of Object.entries(effects?.values ?? {})) gl[`uniform${values.length}f`](uniforms[name], ...values);
     return program;
   }

@@ -5,8 +5,8 @@ import { placesOf } from "./cycles.js";
 let frame = null; // {id, counts, smooth, maxIterations}
 
 /** Counts to colours, RGBA. */
-export function paint({ counts, smooth, maxIterations }, { turns, table, continuous }) {
-  const places = placesOf(turns, maxIterations, counts, continuous ? smooth : null);
+export function paint({ counts, smooth, maxIterations }, { cycles, table, continuous }) {
+  const places = placesOf(cycles, maxIterations, counts, continuous ? smooth : null);
   const colours = Uint32Array.from({ length: table.length / 3 }, (_, k) => word(table, k));
   const pixels = new Uint32Array(places.length);
   for (let i = 0; i < pixels.length; i++) pixels[i] = colours[places[i]];

@@ -1,7 +1,7 @@
 // From a colouring to its paint: a table and the mapping from counts, made here, or by the server if necessary.
 
 import { planesOf, uniformsOf } from "./effects.js";
-import { turnsOf } from "./cycles.js";
+import { cyclesOf } from "./cycles.js";
 
 const SKETCH = 1024; // colours per cycle
 
@@ -25,7 +25,7 @@ export function recolour(explorer) {
   const palette = listed ?? sketched(colouring.palette);
   const served = !listed || Boolean(colouring.effects) || Boolean(colouring.by) || typeof colouring.equalise === "number" || colouring.transfer === "log";
   explorer.palette = palette;
-  const ready = { turns: turnsOf(palette, colouring, palette.smooth), table: inside(palette.table, colouring) };
+  const ready = { cycles: cyclesOf(palette, colouring, palette.smooth), table: inside(palette.table, colouring) };
   const degree = explorer.panes[0]?.settled?.degree ?? 2;
   const effects = uniformsOf(colouring, degree, explorer.client.welcome.smooth_radius);
   explorer.ready = { ...ready, continuous: palette.smooth, served, effects, degree, planes: planesOf(colouring), asked: colouring };

@@ -11,9 +11,9 @@ from mandelcl.formulas.operations.add import Add
 from mandelcl.formulas.operations.mul import Mul
 from mandelcl.formulas.operations.operation import Flags, Growth, IntegerErrors, Operation, OrbitPoint
 from mandelcl.formulas.operations.rot import Rot
+from mandelcl.formulas.operations.signs import AbsX, AbsY, NegX, NegY, Turning
 from mandelcl.formulas.operations.sqr import Sqr
 from mandelcl.formulas.operations.store import Store
-from mandelcl.formulas.operations.turning import AbsX, AbsY, NegX, NegY, Turning
 
 __all__ = [
     "OPERATIONS",

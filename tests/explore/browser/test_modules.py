@@ -94,9 +94,9 @@ def _field(max_iterations: int) -> Field:
 @pytest.mark.parametrize("max_iterations", [500, 5_000_000, 4_294_967_294])
 def test_colours_are_those_of_the_package(modules: "Page", max_iterations: int) -> None:
     script = """async (load, { palette, cap, counts, smooth, colourings }) => {
-        const { placesOf, turnsOf } = await load('cycles.js');
+        const { placesOf, cyclesOf } = await load('cycles.js');
         return colourings.map((colouring) => Array.from(placesOf(
-            turnsOf(palette, colouring, palette.smooth), cap, Uint32Array.from(counts),
+            cyclesOf(palette, colouring, palette.smooth), cap, Uint32Array.from(counts),
             palette.smooth ? Float32Array.from(smooth) : null)));
     }"""
     field = _field(max_iterations)
