@@ -17,11 +17,13 @@ from mandelcl.base.errors import DeviceError, InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import find_palette
+from mandelcl.core.counts import MOST_NARROW
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
 from mandelcl.core.numbers.fixed import FixedFormat
 from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.methods import method_of
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.session import Session
@@ -47,17 +49,26 @@ _NUMBERS = (
     "fixed:12",
 )
 _OPERATIONS = ("sqr", "sqr", "mul", "store", "absx", "absy", "negx", "negy", "rot:30", "rot:3/5,4/5", "add", "add")
-_PLANES = (("counts",), ("counts",), ("counts", "smooth"), ("counts", "last"), ("counts", "distance"))
+_PLANES = (
+    *(("counts",), ("counts",), ("counts",), ("counts", "smooth"), ("counts", "last"), ("counts", "distance")),
+    *(("counts", "stripe-3"), ("counts", "triangle"), ("counts", "smooth", "trap-point"), ("counts", "trap-cross")),
+)
+_WIDE = 0.15  # of the blocks: counts of 64 bits, too
+_REPLAYED = 2  # pixels of a picture by perturbation
 _FIXED_PART = 3, 2  # pixels of which the oracle of fixed point counts the orbits
 
 
 @dataclass(frozen=True)
 class Family:
-    """What a block of cases has in common: a job whose view and cap are replaced, a point, and two devices."""
+    """What a block of cases has in common: a job whose view and cap are replaced, a point, and two devices.
+
+    With `wide`, pictures that no pixel stays in are computed at a limit that needs counts of 64 bits, too.
+    """
 
     job: Job
     point: Point
     devices: tuple[Device, Device]
+    wide: bool
 
 
 def combinations(ground: Ground) -> None:
@@ -77,7 +88,11 @@ def combinations(ground: Ground) -> None:
         _require_parts(random, field, other)
     if random.random() < 0.1:
         _require_samples(ground, job, family)
-    if job.method == "direct" and (job.algorithm == "escape" or job.strict):
+    if family.wide and field.counts.max() < job.iterations:
+        _require_wide(random, field, other)
+    if job.method == "perturbation":
+        _require_replayed(random, field)
+    elif job.algorithm == "escape" or job.strict:
         _require_counts(random, field)
 
 
@@ -112,6 +127,30 @@ def _require_parts(random: Random, field: Field, device: Device) -> None:
             part.planes[name].view(np.uint8), values[y : y + height, x : x + width].copy().view(np.uint8)
         )
         require(same, f"{name} of a part differs: {part.job.to_json()}")
+
+
+def _require_wide(random: Random, field: Field, device: Device) -> None:
+    """Require that a picture without a pixel that stays is the same at a limit whose counts have 64 bits."""
+    limit = MOST_NARROW + random.choice((1, 2, random.getrandbits(40)))
+    wide, _ = mandelcl.render(replace(field.job, iterations=limit), _session(device))
+    require(wide.counts.dtype == np.uint64, f"counts of {wide.counts.dtype} at the limit {limit}")
+    same = np.array_equal(wide.counts, field.counts)
+    require(same, f"other counts at the limit {limit}: {field.job.to_json()}")
+    _require_same(_without_counts(field), wide, f"the limit {limit}")
+
+
+def _without_counts(field: Field) -> Field:
+    return Field(field.job, {name: plane for name, plane in field.planes.items() if name != "counts"})
+
+
+def _require_replayed(random: Random, field: Field) -> None:
+    """Require that the host counts some pixels alike, in the arithmetic of the device."""
+    job, view = field.job, field.job.view
+    for _ in range(_REPLAYED):
+        x, y = random.randrange(view.width), random.randrange(view.height)
+        count = method_of(job).count(job, x, y, job.iterations)
+        right = field.counts[y, x] in (count, job.iterations if count is None else count)
+        require(right, f"{field.counts[y, x]} is {count} on the host at {x}, {y}: {job.to_json()}")
 
 
 def _require_samples(ground: Ground, job: Job, family: Family) -> None:
@@ -193,7 +232,8 @@ def _drawn(random: Random) -> Family:
         except InvalidInputError:
             continue
         devices = random.sample(able, 2)
-        return Family(job, edge(random, formula, _digits(number, values["method"])), (devices[0], devices[1]))
+        point, wide = edge(random, formula, _digits(number, job.method)), random.random() < _WIDE
+        return Family(job, point, (devices[0], devices[1]), wide and job.method == "direct")
 
 
 def _formula(random: Random) -> Formula:

@@ -1,7 +1,9 @@
 """Folders of films, tampered with: the very frames of the film that was computed, or a refusal."""
 
+import io
 import json
 import shutil
+import wave
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -51,8 +53,11 @@ _USUAL: tuple[Any, ...] = (
     0.5,
     [],
 )
+_SOUND = "sound.wav"
 _FRAMES = (("frames",), ("frames",))
-_OUTPUTS = _FRAMES if encoders_missing("ffv1") else (*_FRAMES, ("film.gif",), ("film.mkv", "--codec", "ffv1"))
+_MKV = ("film.mkv", "--codec", "ffv1")
+_ENCODED = (("film.gif",), _MKV, (*_MKV, "--caption", "{zoom}"), (*_MKV, "--audio", _SOUND))
+_OUTPUTS = _FRAMES if encoders_missing("ffv1") else (*_FRAMES, *_ENCODED)
 
 
 def films(ground: Ground) -> None:
@@ -69,6 +74,9 @@ def films(ground: Ground) -> None:
     zooms = random.random() < 0.4
     output, *codec = random.choice(_OUTPUTS)
     command = (*_ZOOM, "--keys", "keys") if zooms else ("film", "keys")
+    sound = _sound() if random.random() < 0.5 else damaged(_sound(), random)
+    if _SOUND in codec:
+        (ground.here / _SOUND).write_bytes(sound)
     plan_before = _plan(keys)
     ground.ready()
     outcome = ground.call(*command, "-o", output, *codec, *_TIMES, "--device", device().spec)
@@ -81,6 +89,8 @@ def films(ground: Ground) -> None:
         return
     ground.accepted = True
     ground.require_untouched(*made, *kept)
+    if sound != _sound() and _SOUND in codec:
+        return
     if zooms or plan_before == _plan(_film(ground.lasting)):
         require(_content(ground.here / output) == _right(ground, output, codec), f"{output} is another film")
 
@@ -96,13 +106,28 @@ _films: dict[str, dict[str, bytes]] = {}
 
 def _right(ground: Ground, output: str, codec: list[str]) -> dict[str, bytes]:
     """Return what a film is that is made of the folder as it was."""
-    if output not in _films:
-        path = ground.lasting / output
+    key = " ".join((output, *codec))
+    if key not in _films:
+        path = ground.lasting / str(len(_films)) / output
+        path.parent.mkdir()
+        (ground.here / _SOUND).write_bytes(_sound())
         options = ("-o", str(path), *codec, *_TIMES, "--device", device().spec)
         outcome = ground.call("film", str(_film(ground.lasting)), *options)
         require_reported(outcome, (0,))
-        _films[output] = _content(path)
-    return _films[output]
+        _films[key] = _content(path)
+    return _films[key]
+
+
+@cache
+def _sound() -> bytes:
+    """Return the bytes of a short sound."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(8000)
+        sound.writeframes(bytes(range(256)) * 20)
+    return file.getvalue()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""`bench --kernel` with hostile OpenCL: what it does is told, nothing is left, and no wrong counts pass."""
+"""`bench --kernel` and `lab` with hostile OpenCL: what it does is told, nothing is left, and no wrong counts pass."""
 
 import json
 import os
@@ -72,10 +72,11 @@ def kernels(ground: Ground) -> None:
     text, wrong = _kernel(random)
     (ground.here / "mine.cl").write_bytes(text)
     spec = random.choice(every_device()).spec
-    options = ("--size", "21x15", "--cap", "20", "--repeat", "1", "--patience", "0.5", "--number", "float")
+    options = ("--size", "21x15", "--iterations", "20", "--repeat", "1", "--patience", "0.5", "--number", "float")
+    command = random.choice((("bench", "--kernel", "mine.cl"), ("lab", "mine.cl"), ("lab", "mine.cl", "strides")))
     ground.ready()
     before = set(below(os.getpid()))
-    outcome = ground.call("bench", "--kernel", "mine.cl", "--device", spec, *options, "--json", "table.json")
+    outcome = ground.call(*command, "--device", spec, *options, "--json", "table.json")
     require(outcome.out.isprintable() or all(map(str.isprintable, outcome.out.splitlines())), f"{outcome.out[:300]!r}")
     require_ended(before)
     require(outcome.code in (0, 1, 2), f"exit code {outcome.code}: {outcome.err}")
