@@ -10,7 +10,9 @@
  *     z ← A·t + B·c + (D·t + E·c)·t + F·c²
  * with a record's coefficients, or t + c. The record is that of the longest step that begins here, holds for t, and
  * stays within the cap; what it adds beyond A·t + B·c is left out where t and c are small enough for that. Every number
- * is a pair with an exponent (scaled), and each sum is taken at the larger exponent. */
+ * is a pair with an exponent (scaled), and each sum is taken at the larger exponent.
+ *
+ * With MAPS, a turn may also be up to METHOD_RUN steps of a return map (turn_map.cl). */
 #if VECTORS != 1
 #error "the loop by turns has one vector a work-item"
 #endif
@@ -84,25 +86,45 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
 #if TRAIL
   turning.until = (count_lanes)(view->max_iterations);
 #endif
+#if MAPS
+  const turn_map_constant map = turn_map_constant_of(view->method, &c);
+  if (!view->method[METHOD_MAP]) turning.state.mapping = (int_lanes)(0);
+#endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
   count_lanes count = counts_select(orbits->count[0], (count_lanes)(COUNT_NONE), known);
   number_complex far = number_zero();
   int_lanes outside = (int_lanes)(0);
   uint turns = 0;
   while (turns < strides && lanes_any(turning.alive)) {
+#if MAPS
+    int_lanes mapping = turning.alive & turning.state.mapping;
+    for (uint wait = 0; wait < METHOD_PATIENCE && turns < strides && lanes_any(mapping); wait++, turns++) {
+      turn_map(&turning, &map, mapping, view, &count);
+      mapping = turning.alive & turning.state.mapping;
+    }
+    int_lanes stepping = turning.alive & ~turning.state.whole & ~turning.state.mapping;
+#else
     int_lanes stepping = turning.alive & ~turning.state.whole;
+#endif
     ROLLED for (; turns < strides && lanes_any(stepping); turns++) {
       uint place;
       const int_lanes there = turn_together(&turning, stepping, &place);
       turn_mark(&turning.state, there);
       place = turn_singles(&turning, &c, place, there, view);
       outside |= turn_step(&turning, &c, place, there, view, &count, &far, shortcuts);
+#if MAPS
+      turn_enter(&turning, there, view);
+      stepping &= ~turning.state.mapping;
+#endif
       stepping &= turning.alive & ~turning.state.whole;
     }
     const int_lanes running = turning.alive & turning.state.whole;
     if (turns < strides && lanes_any(running)) {
       turn_mark(&turning.state, running);
       outside |= turn_run(&turning, &c, running, view, &count, &far, shortcuts);
+#if MAPS
+      turn_enter(&turning, running, view);
+#endif
       turns++;
     }
   }

@@ -4,10 +4,14 @@
  *
  * The map's points are differences of the constant from the reference's, times 2^scale.
  *
- * CERTIFIED   1: bound how far each orbit is from the exact one, and say whether its count is proved */
+ * CERTIFIED   1: bound how far each orbit is from the exact one, and say whether its count is proved
+ * MAPS        1: the reference may have a return map */
 
 #ifndef CERTIFIED
 #error "CERTIFIED is not defined"
+#endif
+#ifndef MAPS
+#error "MAPS is not defined"
 #endif
 
 /* The map's points are not the formula's: nothing is proved of a rectangle. */
@@ -40,6 +44,7 @@ enum {
   METHOD_INSIDE,       /* 1 where all orbits of the view are known never to escape */
   METHOD_INNER,        /* what the inner folds take of each place */
   METHOD_FIRST_RECORD, /* of each level */
+  METHOD_MAP = 55,     /* the return map, with MAPS, or 0: turn_map.cl */
   METHOD_PHASE = 56    /* how many words behind these those of each phase begin, which are as these; 0 for the first */
 };
 
@@ -53,6 +58,9 @@ enum {
 /* Steps of an orbit as it is in a turn, and the |z|² below which it returns to the reference. */
 #define METHOD_RUN 64
 #define METHOD_DIP 0x1p-8f
+
+/* Turns of a map that orbits of a vector take while others, which have left it, wait. */
+#define METHOD_PATIENCE 8
 
 /* The search for a cycle: an earlier difference of the orbit and its place as saved, how often it has been compared,
  * and at which comparison it is replaced. */
@@ -87,6 +95,11 @@ typedef struct {
 #if CERTIFIED
   number_real error; /* times 2^z.e: how far the difference is from the exact one at most */
 #endif
+#if MAPS
+  int_lanes mapping; /* masks the lanes that are in the map, at a node; their place is 0 */
+  uint_lanes node;
+  number_real since, from, slope, bend; /* of F's iterate: turn_map.cl */
+#endif
 #if TRAIL
   orbit_mark earlier, later; /* at least TRAIL_WINDOW + 1 iterations apart; both are the start at first */
 #endif
@@ -120,9 +133,10 @@ typedef struct {
 #if TRAIL
 #define ORBIT_STATE_WORDS (ORBIT_UNMARKED_WORDS + 2 * ORBIT_MARK_WORDS)
 #else
-#define ORBIT_STATE_WORDS ORBIT_UNMARKED_WORDS
+#define ORBIT_STATE_WORDS (ORBIT_UNMARKED_WORDS + MAPS * 4 * NUMBER_WORDS)
 #endif
 #define ORBIT_WHOLE 0x80000000u
+#define ORBIT_MAPPING 0x40000000u
 #define ORBIT_NOWHERE 0xffffffffu /* a saved place that there is not */
 
 LANES_FOLD(lanes_largest, uint, max)
@@ -288,6 +302,13 @@ static orbit_state orbit_start(number_complex point) {
 #if DISTANCE
   start.d = start.z;
 #endif
+#if MAPS
+  start.mapping = (int_lanes)(-1);
+  start.node = (uint_lanes)(0);
+  start.slope = (number_real)(INFINITY);
+  start.since = (number_real)(1);
+  start.from = start.bend = (number_real)(0);
+#endif
 #if TRAIL
   start.earlier.z = start.later.z = start.z;
   start.earlier.place = start.later.place = (uint_lanes)(0);
@@ -343,7 +364,12 @@ static formula_derivative orbit_derivative(orbit_state state) {
 
 /* The place as it is saved. */
 static uint_lanes orbit_place(const orbit_state *state) {
+#if MAPS
+  return select(state->place | select((uint_lanes)(0), (uint_lanes)(ORBIT_WHOLE), state->whole),
+                state->node | (uint_lanes)(ORBIT_MAPPING), state->mapping);
+#else
   return state->place | select((uint_lanes)(0), (uint_lanes)(ORBIT_WHOLE), state->whole);
+#endif
 }
 
 static void orbit_pack_placed(scaled z, uint_lanes place, uint_lanes *words) {
@@ -388,6 +414,12 @@ static void orbit_pack(orbit_state state, uint_lanes *words) {
   number_pack(state.d.z, rest + 2);
   rest[2 + NUMBER_STATE_WORDS] = LANED(as_uint)(state.d.e);
 #endif
+#if MAPS
+  const number_real returns[4] = {state.since, state.from, state.slope, state.bend};
+  for (uint k = 0; k < 4; k++)
+    for (uint word = 0; word < NUMBER_WORDS; word++)
+      words[ORBIT_UNMARKED_WORDS + k * NUMBER_WORDS + word] = number_pack_real(returns[k], word);
+#endif
 #if TRAIL
   orbit_pack_mark(state.earlier, words + ORBIT_UNMARKED_WORDS);
   orbit_pack_mark(state.later, words + ORBIT_UNMARKED_WORDS + ORBIT_MARK_WORDS);
@@ -401,6 +433,11 @@ static orbit_state orbit_unpack(const uint_lanes *words) {
   state.z = orbit_unpack_placed(words);
   state.place = place & (uint_lanes)(ORBIT_WHOLE - 1);
   state.whole = lanes_mask(place >= (uint_lanes)(ORBIT_WHOLE));
+#if MAPS
+  state.mapping = ~state.whole & lanes_mask(place >= (uint_lanes)(ORBIT_MAPPING));
+  state.node = select((uint_lanes)(0), place & (uint_lanes)(ORBIT_MAPPING - 1), state.mapping);
+  state.place = select(state.place, (uint_lanes)(0), state.mapping);
+#endif
   state.n = counts_unpack(rest);
   rest += COUNT_WORDS;
   state.seen.z = orbit_unpack_placed(seen);
@@ -410,6 +447,13 @@ static orbit_state orbit_unpack(const uint_lanes *words) {
 #if DISTANCE
   state.d.z = number_unpack(rest + 2);
   state.d.e = LANED(as_int)(rest[2 + NUMBER_STATE_WORDS]);
+#endif
+#if MAPS
+  const uint_lanes *returns = words + ORBIT_UNMARKED_WORDS;
+  state.since = number_unpack_real(returns);
+  state.from = number_unpack_real(returns + NUMBER_WORDS);
+  state.slope = number_unpack_real(returns + 2 * NUMBER_WORDS);
+  state.bend = number_unpack_real(returns + 3 * NUMBER_WORDS);
 #endif
 #if TRAIL
   state.earlier = orbit_unpack_mark(words + ORBIT_UNMARKED_WORDS);

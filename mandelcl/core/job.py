@@ -210,6 +210,8 @@ def _require_perturbable(job: Job) -> None:
         raise InvalidInputError(
             f"references of version {job.reference.version} are those of z² + c; leave the reference out"
         )
+    if job.reference is not None and job.reference.may_have_map:
+        _require_mapped(job)
     if job.number not in ("auto", *PERTURBED_NUMBERS):
         raise InvalidInputError(
             f"perturbation computes in {' or '.join(PERTURBED_NUMBERS)}, not in {job.number}; choose another --number, "
@@ -220,6 +222,17 @@ def _require_perturbable(job: Job) -> None:
     if job.strict:
         raise InvalidInputError(
             "nothing is filled by proof with perturbation; leave --strict out, or use --method direct"
+        )
+
+
+def _require_mapped(job: Job) -> None:
+    """Raise InvalidInputError for a job that the nodes of a return map cannot serve."""
+    if job.number == "float":
+        raise InvalidInputError("references of version 3 have return maps, which take double; use --number double")
+    if {CERTIFIED.name, DISTANCE.name} & set(job.planes) or trails(job.planes) or job.radius_squared < 4:
+        raise InvalidInputError(
+            "references of version 3 give counts, smooth fractions and last values, with an escape radius of 2 and "
+            "more; leave the reference out"
         )
 
 

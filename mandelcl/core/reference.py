@@ -10,8 +10,9 @@ from mandelcl.base.exact import exact, root_above, whole
 from mandelcl.base.view import View
 
 # The definitions of a reference's orbit: that of z² + c in stretches of fewer bits (perturbation/orbit.py), and that of
-# any formula, exact and then rounded (perturbation/exact_orbit.py).
-VERSION, EXACT_VERSION = 1, 2
+# any formula, exact and then rounded (perturbation/exact_orbit.py); of z² + c also with nodes of a return map where it has
+# one (perturbation/map_orbit.py).
+VERSION, EXACT_VERSION, MAP_VERSION = 1, 2, 3
 _RADIUS_BITS = 32
 _MOST_BITS = 40
 
@@ -38,9 +39,9 @@ class Reference:
             object.__setattr__(self, name, exact(getattr(self, name), f"the reference's {name}"))
         for name in ("step_bits", "tail_bits", "version"):
             object.__setattr__(self, name, whole(getattr(self, name), f"the reference's {name}"))
-        if self.version not in (VERSION, EXACT_VERSION):
+        if not VERSION <= self.version <= MAP_VERSION:
             raise InvalidInputError(
-                f"the reference has version {self.version}; this mandelcl knows {VERSION} and {EXACT_VERSION}"
+                f"the reference has version {self.version}; this mandelcl knows versions {VERSION} to {MAP_VERSION}"
             )
         if self.radius <= 0:
             raise InvalidInputError("the reference's radius must be positive")
@@ -55,6 +56,11 @@ class Reference:
         So it serves finer levels and shifted samples of the view, too.
         """
         return cls(*_disc(view), step_bits, tail_bits)
+
+    @property
+    def may_have_map(self) -> bool:
+        """Whether the orbit may have nodes of a return map."""
+        return self.version == MAP_VERSION
 
     def resolved(self, step_bits: int, tail_bits: int) -> Self:
         """Return the reference with these bits where it leaves them open."""

@@ -41,6 +41,8 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
         "LAST": int(LAST.name in job.planes),
         "TRAIL": int(bool(trails(job.planes))),
     }
+    if job.reference is not None:
+        defines["MAPS"] = int(job.reference.may_have_map)
     if trails(job.planes):
         defines["TRAIL_TERMS"] = len(trails(job.planes))
     defines |= {f"PLANE_{name.upper()}": first for name, first in job.first_words.items() if name.isidentifier()}

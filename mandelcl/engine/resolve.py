@@ -12,8 +12,8 @@ from mandelcl.colour.samples import AUTO
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
 from mandelcl.core.numbers.ieee import IEEE_FORMATS
-from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE
-from mandelcl.core.reference import EXACT_VERSION, Reference
+from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, trails
+from mandelcl.core.reference import EXACT_VERSION, MAP_VERSION, Reference
 from mandelcl.engine import antialiasing, reach
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
@@ -23,7 +23,9 @@ from mandelcl.engine.methods import mapped_view
 # steps have their price where there are many of them; the coarsest are for counts that are to be proved in any case.
 FINE = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
 _DEEP = {DOUBLE.name: (15, 12), FLOAT.name: (10, 4)}
+_MAPS = {DOUBLE.name: (20, 12), FLOAT.name: (10, 4)}  # long orbits add up more errors
 _FIRST = {DOUBLE.name: (14, 14), FLOAT.name: (10, 4)}
+_LONG = 1 << 20  # iterations
 _DEEP_RADIUS = Fraction(1, 1 << 96)  # that of a view at a zoom of some 10^29
 # The largest radius and distance of a reference, in radii of the view: beyond, counts become wrong (docs/deep-zoom.md).
 MOST_RADII, MOST_DISTANCE = 1 << 8, 4
@@ -104,19 +106,29 @@ def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[s
         return replace(job, method=method, reference=None), ()
     number = job.number if job.number != "auto" else _perturbed(job, devices).name
     reference = job.reference or Reference.of(job.view)
-    reference = reference.resolved(*_bits(job, reference)[number])
     if not job.formula.knows_inside:
         reference = replace(reference, version=EXACT_VERSION)
+    elif job.reference is None and number == DOUBLE.name and _may_take_maps(job):
+        reference = replace(reference, version=MAP_VERSION)
+    reference = reference.resolved(*_bits(job, reference)[number])
     if not reference.reaches(job.view):
         raise InvalidInputError("the reference does not reach all of the view; leave it out, or give a larger radius")
     resolved = replace(job, method=method, number=number, rounding="fused", reference=reference)
     return resolved, _warnings(resolved, reference)
 
 
+def _may_take_maps(job: Job) -> bool:
+    """Return whether orbits may be so long that a return map of the reference is worth looking for."""
+    plain = not {CERTIFIED.name, DISTANCE.name} & set(job.planes) and not trails(job.planes)
+    return plain and job.iterations > _LONG and job.radius_squared >= 4
+
+
 def _bits(job: Job, reference: Reference) -> Mapping[str, tuple[int, int]]:
     """Return the bits of steps and tail, by number, for a job that leaves them open."""
     if CERTIFIED.name in job.planes:
         return _FIRST
+    if reference.may_have_map:
+        return _MAPS
     return _DEEP if reference.radius < _DEEP_RADIUS else FINE
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
-from mandelcl.core.reference import Reference
+from mandelcl.core.reference import MAP_VERSION, Reference
 from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.line import Line
@@ -28,6 +28,7 @@ from mandelcl.perturbation.exact_places import (
 )
 from mandelcl.perturbation.exact_square import square_orbit
 from mandelcl.perturbation.integers import integers_for, reference_bits
+from mandelcl.perturbation.map_orbit import MapSearch
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit
 
 _MORE_BITS, _MORE_BITS_OF_SQUARE = 64, 0  # than references of version 1 have, at first
@@ -92,7 +93,7 @@ def exact_orbit(
     cancel: Token = NEVER,
     progress: Callable[[int], None] | None = None,
 ) -> Orbit:
-    """Return the orbit of a reference of version 2 under a formula, from a phase of it.
+    """Return the orbit of a reference of version 2 or 3 under a formula, from a phase of it.
 
     It ends at the first of: |Z|² > R², a place at which some c within the radius has z = 0 to first order, the
     iteration limit. `progress` is told now and then how many iterations are done. Raises CancelledError, and
@@ -104,7 +105,10 @@ def exact_orbit(
     while True:
         try:
             if square:
-                return square_orbit(reference, iterations, radius_squared, bits + spare, cancel, progress)
+                look = None
+                if reference.version >= MAP_VERSION and radius_squared >= 4:
+                    look = MapSearch(reference, iterations, cancel, progress).look
+                return square_orbit(reference, iterations, radius_squared, bits + spare, cancel, progress, look)
             return _orbit(reference, formula, phase, iterations, radius_squared, bits + spare, cancel, progress)
         except OpenRoundingError as error:
             spare += max(error.bits, spare)

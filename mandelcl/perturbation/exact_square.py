@@ -42,6 +42,7 @@ from mandelcl.perturbation.orbit import (
     ESCAPED,
     MOST_BITS_AT_A_TIME,
     PERIOD,
+    Look,
     Orbit,
     OrbitComputation,
     completed,
@@ -64,13 +65,14 @@ def square_orbit(
     bits: int,
     cancel: Token = NEVER,
     progress: Callable[[int], None] | None = None,
+    look: Look | None = None,
 ) -> Orbit:
     """Return the orbit of a reference of version 2 under z² + c, computed in at most so many bits after the point.
 
     It ends at the first of: |Z|² > R², |Z| < radius·|dZ/dc|, the iteration limit, a proof that no orbit of the region
-    escapes. Raises CancelledError, and OpenRoundingError where more bits are needed.
+    escapes; or where `look` knows the rest. Raises CancelledError, and OpenRoundingError where more bits are needed.
     """
-    return completed(_Computation(reference, iterations, radius_squared, bits), cancel, progress)
+    return completed(_Computation(reference, iterations, radius_squared, bits), cancel, progress, look)
 
 
 class _Computation(OrbitComputation):

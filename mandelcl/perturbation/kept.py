@@ -16,6 +16,7 @@ from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.integers import reference_bits
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, Orbit, reference_orbit
+from mandelcl.perturbation.return_map import ReturnMap
 from mandelcl.perturbation.table import Table, build
 
 
@@ -52,7 +53,7 @@ def kept_orbit(key: ReferenceKey, cancel: Token = NEVER, progress: Callable[[int
     if _serves(found, key.iterations):
         return found.until(key.iterations)
     orbit = _computed(key, cancel, progress)
-    if orbit.length * reference_bits(key.reference.radius) >= _LEAST_WORK and orbit.re.nbytes < _MOST_BYTES // 2:
+    if orbit.iterations * reference_bits(key.reference.radius) >= _LEAST_WORK and orbit.re.nbytes < _MOST_BYTES // 2:
         _keep(name, orbit)
     return orbit
 
@@ -68,7 +69,7 @@ def found_orbit(key: ReferenceKey, cancel: Token = NEVER, progress: Callable[[in
 def _computed(key: ReferenceKey, cancel: Token, progress: Callable[[int], None] | None) -> Orbit:
     """Return the orbit as the reference's version defines it."""
     reference, iterations, radius_squared, _, formula, phase = key
-    if reference.version == EXACT_VERSION:
+    if reference.version >= EXACT_VERSION:
         return exact_orbit(reference, formula, phase, iterations, radius_squared, cancel, progress)
     return reference_orbit(reference, iterations, radius_squared, cancel, progress)
 
@@ -91,7 +92,7 @@ def table_of(key: ReferenceKey, orbit: Orbit, cancel: Token = NEVER, threads: in
 
 def _serves(found: Orbit | None, iterations: int) -> TypeGuard[Orbit]:
     """Return whether an orbit that was found, if any, goes as far as one of an iteration limit."""
-    return found is not None and (found.ended != AT_LIMIT or found.length >= iterations)
+    return found is not None and found.serves(iterations)
 
 
 def _name(key: ReferenceKey) -> str:
@@ -100,7 +101,7 @@ def _name(key: ReferenceKey) -> str:
     numbers = (reference.re, reference.im, reference.radius, key.radius_squared)
     parts = [hex(part) for number in numbers for part in number.as_integer_ratio()]
     form = _FORM
-    if reference.version == EXACT_VERSION:
+    if reference.version >= EXACT_VERSION:
         parts += [str(key.phase), key.formula.text]
         form = _EXACT_FORM
     return hashlib.sha256(" ".join((str(form), str(reference.version), *parts)).encode()).hexdigest()[:32]
@@ -116,6 +117,9 @@ def _keep(key: str, orbit: Orbit) -> None:
     if orbit.inner:
         facts["inner"] = len(orbit.inner)
         arrays += [array for part in orbit.inner for array in part]
+    if orbit.returns is not None:
+        facts["returns"], nodes = orbit.returns.packed()
+        arrays += nodes
     head = json.dumps(facts).encode()
     head += b" " * (-len(head) % 8)  # so that the doubles behind it lie as they do in arrays
     values = (np.ascontiguousarray(array, "<f8").data.cast("B") for array in arrays)
@@ -137,11 +141,15 @@ def _orbit(payload: bytes) -> Orbit:
     start = 8 + int.from_bytes(payload[:8], "little")
     facts: dict[str, Any] = json.loads(payload[8:start])
     rows = 2 + 2 * facts.get("inner", 0)
-    values = np.frombuffer(payload, "<f8", offset=start).astype(np.float64, copy=False)
-    values = values.reshape(rows, facts["length"] + 1)
-    values.flags.writeable = False
+    every = np.frombuffer(payload, "<f8", offset=start).astype(np.float64, copy=False)
+    every.flags.writeable = False
+    places = rows * (facts["length"] + 1)
+    values = every[:places].reshape(rows, -1)
+    returns = ReturnMap.unpacked(facts["returns"], every[places:]) if "returns" in facts else None
+    if returns is None and len(every) != places:
+        raise ValueError("there is more than the places")
     inner = tuple((values[row], values[row + 1].astype(np.int32)) for row in range(2, rows, 2))
     tiny = {m: (x, y, exponent) for m, x, y, exponent in facts["tiny"]}
     small = {m: ((x, e), (y, f)) for m, x, e, y, f in facts.get("small", ())}
     edges = {m: (k, e) for m, k, e in facts.get("edges", ())}
-    return Orbit(values[0], values[1], tiny, facts["ended"], small, edges, inner)
+    return Orbit(values[0], values[1], tiny, facts["ended"], small, edges, inner, returns)

@@ -7,7 +7,7 @@ stretch in which D turns out to fall back too far is computed again, with more b
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -33,10 +33,11 @@ from mandelcl.perturbation.integers import (
     reference_bits,
 )
 from mandelcl.perturbation.period import PeriodSearch, Scaled
+from mandelcl.perturbation.return_map import ReturnMap
 
 Exponents: TypeAlias = npt.NDArray[np.int32]
 
-PERIOD, ESCAPED, AT_LIMIT, INSIDE = "period", "escaped", "cap", "inside"
+PERIOD, ESCAPED, AT_LIMIT, INSIDE, LEFT = "period", "escaped", "cap", "inside", "left"
 
 # At a time: what is computed beyond the end is wasted. The bits change between such stretches, so these numbers, and
 # those of spare bits, are part of what version 1 of a reference is.
@@ -63,6 +64,9 @@ class Orbit:
     References of version 2 also have, by m, the (re, im) of each Z_m of which a part is not 0 and below 2^−900, and the
     `edges` |Z_m|² − R² that are below 2^−12: each number is (k, e) for k·2^e, of 53 bits. `inner` has what the inner
     folds of the line behind each Z_m take, in their order: arrays of mantissas below 1 and of exponents.
+
+    Those of version 3 may go on with nodes: `returns` is a return map, whose period is M, and `ended` says how its
+    nodes end. One that has `left` ends where it leaves the map: orbits beside it begin anew there.
     """
 
     re: Doubles
@@ -72,6 +76,12 @@ class Orbit:
     small: Mapping[int, tuple[tuple[int, int], tuple[int, int]]] = field(default_factory=dict)
     edges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     inner: tuple[tuple[Doubles, Exponents], ...] = ()
+    returns: ReturnMap | None = None
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations of the reference's orbit are known: with a return map, those of its nodes."""
+        return self.length if self.returns is None else self.returns.period * self.returns.last
 
     @property
     def length(self) -> int:
@@ -95,10 +105,17 @@ class Orbit:
                     return True
         return False
 
+    def serves(self, iterations: int) -> bool:
+        """Return whether this is all that an iteration limit needs of the reference's orbit."""
+        step = 1 if self.returns is None else self.returns.period
+        return self.ended != AT_LIMIT or iterations < self.iterations + step
+
     def until(self, iterations: int) -> "Orbit":
         """Return the orbit for an iteration limit that is not above the one for which this was computed."""
-        if iterations >= self.length:
+        if iterations >= self.iterations:
             return self
+        if self.returns is not None and iterations >= self.length:
+            return replace(self, ended=AT_LIMIT, returns=self.returns.until(iterations))
         tiny = {index: value for index, value in self.tiny.items() if index <= iterations}
         small = {index: value for index, value in self.small.items() if index <= iterations}
         edges = {index: value for index, value in self.edges.items() if index <= iterations}
@@ -127,13 +144,27 @@ def reference_orbit(
     return completed(computation, cancel, progress)
 
 
-def completed(computation: "OrbitComputation", cancel: Token, progress: Callable[[int], None] | None) -> Orbit:
-    """Return the orbit of a computation, carried on to its end."""
+# Given the places 0, 1, … of an orbit under way, and whether some are too small for doubles: the whole orbit, if those
+# are enough to know it.
+Look: TypeAlias = Callable[[Doubles, Doubles, bool], "Orbit | None"]
+
+
+def completed(
+    computation: "OrbitComputation",
+    cancel: Token,
+    progress: Callable[[int], None] | None,
+    look: Look | None = None,
+) -> Orbit:
+    """Return the orbit of a computation, carried on to its end, or to where `look` knows the rest."""
     while not computation.ended:
         stop_if(cancel)
         computation.go_on()
         if progress is not None:
             progress(computation.length)
+        if look is not None and not computation.ended:
+            found = look(*computation.places)
+            if found is not None:
+                return found
     return computation.orbit()
 
 
@@ -186,6 +217,11 @@ class OrbitComputation:
             self._look = 2 * self.length
             re, im = self._re[: self.length + 1], self._im[: self.length + 1]
             self.ended = INSIDE if all_stay(re, im, *self._region) else ""
+
+    @property
+    def places(self) -> tuple[Doubles, Doubles, bool]:
+        """The places so far, and whether some are too small for doubles."""
+        return self._re[: self.length + 1], self._im[: self.length + 1], bool(self._tiny)
 
     def orbit(self) -> Orbit:
         """Return it, once it has ended."""

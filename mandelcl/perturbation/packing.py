@@ -3,6 +3,7 @@
 cl/method_perturbation.cl says where each part lies and what it means.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
@@ -16,6 +17,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.orbit import INSIDE, Orbit
+from mandelcl.perturbation.return_map import ReturnMap
 from mandelcl.perturbation.table import Table, TableLevel
 
 Reals: TypeAlias = npt.NDArray[Any]
@@ -29,6 +31,7 @@ NOTHING = -(1 << 28)  # the exponent of 0
 _SINGLE = (1, 1, NOTHING, NOTHING, NOTHING)  # the exponents of the record of a single iteration
 _INDEX_WORDS = 2
 _NOWHERE = np.uint32(0xFFFFFFFF)
+_MAP_HEAD = 28  # reals before the nodes of a return map
 _LEAST_KEY, _LARGEST_KEY = -(1 << 28), 1 << 28  # beyond any that matter, and sums of four are words
 
 
@@ -52,6 +55,7 @@ class HeaderLayout(IntEnum):
     INSIDE = auto()
     INNER = auto()
     FIRST_RECORD = auto()
+    MAP = 55
     PHASE = 56
 
 
@@ -202,6 +206,8 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
         HeaderLayout.BOUNDS: _bounds(levels),
         HeaderLayout.INNER: _inner_words(orbit, real),
     }
+    if orbit.returns is not None:
+        parts[HeaderLayout.MAP] = _map_words(orbit.returns, real)
     header = np.zeros(_HEADER_WORDS, np.int64)
     header[HeaderLayout.LENGTH], header[HeaderLayout.SCALE] = orbit.length, packing.scale
     header[HeaderLayout.STEP_KEYS], header[HeaderLayout.TAIL] = reference.step_bits << 8, -reference.tail_bits
@@ -272,6 +278,20 @@ def _index_words(levels: Sequence[TableLevel]) -> Words:
         words[inside, 0], words[inside, 1] = level.start.view(np.uint32), level.key.view(np.uint32)
         first += len(level.start)
     return words.reshape(-1)
+
+
+def _map_words(returns: ReturnMap, real: Real) -> Words:
+    """Return a return map: its terms, thresholds and constants, and behind them the nodes."""
+    threshold = math.ldexp(1.0, returns.threshold)
+    parts = [part for term in returns.terms for part in (term.real, term.imag)]
+    reals = np.array([*parts, threshold, threshold / 4], real.dtype).view(np.uint32)
+    constants = np.array([returns.period, returns.last, returns.w_bits, returns.c_bits], np.int32).view(np.uint32)
+    nodes = np.empty((returns.last + 1, 2), real.dtype)
+    nodes[:, 0], nodes[:, 1] = returns.re, returns.im
+    head = np.zeros(_MAP_HEAD * real.words, np.uint32)
+    both = np.concatenate([reals, constants])
+    head[: both.size] = both
+    return np.concatenate([head, nodes.view(np.uint32).reshape(-1)])
 
 
 def _records(levels: Sequence[TableLevel], real: Real) -> Words:

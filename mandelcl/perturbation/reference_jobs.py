@@ -216,7 +216,7 @@ def _with_end(key: ReferenceKey) -> _Begun | None:
     for other, begun in _begun.items():
         if other._replace(iterations=key.iterations) == key and begun.future.done() and not begun.failed:
             orbit, _ = begun.future.result()
-            if orbit.ended != AT_LIMIT and orbit.length <= key.iterations:
+            if orbit.ended != AT_LIMIT and orbit.iterations <= key.iterations:
                 return begun
     return None
 

@@ -5,13 +5,14 @@ cl/advance_turns.cl says what a turn is.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.numbers.ieee_arithmetic import Scalars
 from mandelcl.core.reference import Reference
 from mandelcl.formulas import Formula
 from mandelcl.perturbation.jets import GROUPS
+from mandelcl.perturbation.map_replay import MapReplay
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, ScaledBeside, key_of
 from mandelcl.perturbation.table import Table, TableLevel
@@ -22,12 +23,16 @@ _CLOSE_RETURN = 2.0**-8
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """An orbit between two turns: its difference, its place in the reference of a phase, and whether it runs next."""
+    """An orbit between two turns: its difference, its place in the reference of a phase, and whether it runs next.
+
+    In a return map it is at a `node`, and its place is 0.
+    """
 
     z: Scaled
     place: int = 0
     phase: int = 0
     whole: bool = False
+    node: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +88,18 @@ class Replay:
 
     def turns(self, re: float, im: float) -> Iterator[Turn]:
         """Yield the turns of a point's orbit until it is outside or at the iteration limit."""
-        constants = self._constants(re, im)
-        turn = Turn(State(ZERO), 0, (0.0, 0.0), outside=False)
+        constants, returns = self._constants(re, im), self._references[0][0].returns
+        map_ = None if returns is None else MapReplay(returns, self._format, constants[0])
+        turn = Turn(State(ZERO, node=None if map_ is None else 0), 0, (0.0, 0.0), outside=False)
         while turn.n < self._iterations and not turn.outside:
-            turn = (self._run if turn.state.whole else self._step)(turn.state, turn.n, *constants)
+            if map_ is not None and returns is not None and turn.state.node is not None:
+                run = map_.run(turn.state.z, turn.state.node, self._iterations - turn.n)
+                turn = replace(turn, state=State(run.z, node=run.node), n=turn.n + run.steps * returns.period)
+            else:
+                turn = (self._run if turn.state.whole else self._step)(turn.state, turn.n, *constants)
+                state = turn.state
+                if map_ is not None and state.place == 0 and map_.enters(state.z, self._iterations - turn.n):
+                    turn = replace(turn, state=State(state.z, node=0))
             yield turn
 
     def smooth(self, re: float, im: float, radius_squared: float, limit: int) -> tuple[int, float]:

@@ -119,8 +119,12 @@ class FloatFormat:
 
     def product(self, a: Scaled, b: Scaled) -> Parts:
         """Return the product of two mantissas."""
+        return self.product_of((a.re, a.im), (b.re, b.im))
+
+    def product_of(self, a: Parts, b: Parts) -> Parts:
+        """Return the product of two complex numbers."""
         fma, multiply = self.fma, self.multiply
-        return fma(a.re, b.re, -multiply(a.im, b.im)), fma(a.re, b.im, multiply(a.im, b.re))
+        return fma(a[0], b[0], -multiply(a[1], b[1])), fma(a[0], b[1], multiply(a[1], b[0]))
 
     def times(self, a: Scaled, b: Scaled) -> Scaled:
         """Return a·b."""

@@ -27,6 +27,8 @@ KERNEL, SCALED = "method_perturbation.cl", "scaled.cl"
 NO_TRAIL = "turn_marks_none.cl", "turn_trail_none.cl"
 _UNSURE_SHARE = 100  # of what |z|² may be off by: of orbits that spread over more, few are in doubt
 _NOWHERE = 0xFFFFFFFF  # a saved place that there is not
+_AT_NODE = 0x40000000  # the place of node 0
+_ONE, _INFINITY = 0x3FF00000, 0x7FF00000  # the upper words of doubles
 TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
 _MOST_KEPT_BYTES = 1 << 26  # of the last view's words
 _last_words: "tuple[Any, ...] | None" = None  # how they were packed, the words, and of what they were made
@@ -39,7 +41,8 @@ def loop(job: Job) -> tuple[str, ...]:
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
     plain = "step_plain.cl" if job.formula.knows_inside and CERTIFIED.name not in job.planes else "step_plain_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
-    return "turn_records.cl", *errors, derivative, marks, "turn_steps.cl", trail, plain, "advance_turns.cl"
+    map_ = ("turn_map.cl",) if reference_of(job).may_have_map else ()
+    return "turn_records.cl", *errors, derivative, marks, "turn_steps.cl", trail, plain, *map_, "advance_turns.cl"
 
 
 def scale(job: Job) -> int:
@@ -195,7 +198,7 @@ def period(job: Job) -> int:
     from mandelcl.perturbation.reference_jobs import reference_and_table
 
     orbit, _ = reference_and_table(_key(job))
-    return orbit.length if orbit.ended == PERIOD else 0
+    return orbit.iterations if orbit.ended == PERIOD else 0
 
 
 def state_words(job: Job) -> int:
@@ -217,7 +220,11 @@ def start_words(job: Job) -> tuple[int, ...]:
     derivative = nothing if DISTANCE.name in job.planes else ()
     n = [0] * job.counts.words
     marks = (*nothing, 0, *n, *nothing, 0, *n) if trails(job.planes) else ()
-    return *nothing, 0, *error, *nothing, _NOWHERE, *error, *n, 0, 1, *derivative, *marks
+    place = 0
+    if reference_of(job).may_have_map:
+        place, infinite = _AT_NODE, (0, _INFINITY)
+        marks = 0, _ONE, 0, 0, *infinite, 0, 0
+    return *nothing, place, *error, *nothing, _NOWHERE, *error, *n, 0, 1, *derivative, *marks
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:

@@ -1,0 +1,192 @@
+/* Turns by a return map, for advance_turns.cl. Without MAPS, turn_map_none.cl stands here.
+ *
+ * F = f^p takes an orbit w near 0 through p iterations at once. With t = w², F(w, c) is the sum of f_jk·t^j·c^k. The
+ * reference's orbit under F are nodes W_0 = 0, W_1, …; an orbit is its difference z from one. With T = W² and
+ * d = z·(2W + z), the difference of t, a step is
+ *     z ← b + T·(e + T·q) + d·(A1 + e + d·(A2 + d·(A3 + d·f4)))
+ *     A1 = f1 + 2·f2·T + 3·f3·T² + 4·f4·T³,  A2 = f2 + 3·f3·T + 6·f4·T²,  A3 = f3 + 4·f4·T
+ * where b, e and q are what c adds to f0, f1 and f2. All of that is in plain numbers, for w times 2^w_bits and c times
+ * 2^c_bits. An orbit begins anew from node 0 where |w| < |z|, and behind the last node. It leaves the map where |w|² is
+ * the threshold or more, or fewer than p iterations are left, and comes back to it when it begins anew near 0. */
+
+/* The words at METHOD_MAP. */
+enum {
+  MAP_TERMS, /* f_01, f_02, f_10, f_11, f_12, f_20, f_21, f_22, f_30, f_31, f_40, each two reals */
+  MAP_THRESHOLD = MAP_TERMS + 22 * NUMBER_WORDS,
+  MAP_ENTRY = MAP_THRESHOLD + NUMBER_WORDS, /* an orbit comes back where |w|² is below it */
+  MAP_PERIOD = MAP_ENTRY + NUMBER_WORDS,
+  MAP_LAST,
+  MAP_W_BITS,
+  MAP_C_BITS,
+  MAP_NODES = MAP_TERMS + 28 * NUMBER_WORDS
+};
+
+/* What a pixel's c adds to the terms. */
+typedef struct {
+  number_complex b, e, q;
+} turn_map_constant;
+
+static global const uint *map_words(global const uint *method) {
+  return method + method[METHOD_MAP];
+}
+
+static number_complex map_term(global const uint *map, uint term) {
+  const number_complex value = {(number_real)(method_real(map + 2 * term * NUMBER_WORDS)),
+                                (number_real)(method_real(map + (2 * term + 1) * NUMBER_WORDS))};
+  return value;
+}
+
+/* s + a·b */
+static number_complex map_plus(number_complex s, number_complex a, number_complex b) {
+  const number_complex sum = {fma(a.re, b.re, fma(-a.im, b.im, s.re)), fma(a.re, b.im, fma(a.im, b.re, s.im))};
+  return sum;
+}
+
+static number_complex map_times(number_complex a, number_real by) {
+  const number_complex product = {a.re * by, a.im * by};
+  return product;
+}
+
+static turn_map_constant turn_map_constant_of(global const uint *method, const orbit_constant *c) {
+  turn_map_constant terms = {number_zero(), number_zero(), number_zero()};
+  if (!method[METHOD_MAP]) return terms;
+  global const uint *map = map_words(method);
+  const scaled by = {c->c.z, c->c.e + (int_lanes)((int)map[MAP_C_BITS])};
+  const number_complex at = scaled_plain(by);
+  terms.b = scaled_product(at, map_plus(map_term(map, 0), at, map_term(map, 1)));
+  terms.e = scaled_product(at, map_plus(map_term(map, 3), at, map_term(map, 4)));
+  terms.q = scaled_product(at, map_plus(map_term(map, 6), at, map_term(map, 7)));
+  return terms;
+}
+
+/* The node at which lanes are. */
+static number_complex map_node(global const uint *map, uint_lanes node) {
+  uint nodes[LANES];
+  number_scalar re[LANES], im[LANES];
+  lanes_store(node, nodes);
+  for (uint l = 0; l < LANES; l++) {
+    global const uint *words = map + MAP_NODES + 2 * NUMBER_WORDS * (size_t)nodes[l];
+    re[l] = method_real(words);
+    im[l] = method_real(words + NUMBER_WORDS);
+  }
+  const number_complex value = {lanes_load(re), lanes_load(im)};
+  return value;
+}
+
+/* The lanes of the mask that begin anew come into the map if they are near enough to 0. */
+INLINED void turn_enter(turning *orbits, int_lanes mask, const advance_view *view) {
+  if (!view->method[METHOD_MAP]) return;
+  global const uint *map = map_words(view->method);
+  orbit_state *state = &orbits->state;
+  const scaled by = {state->z.z, state->z.e + (int_lanes)((int)map[MAP_W_BITS])};
+  const number_real norm = scaled_norm(scaled_plain(by));
+  const count_lanes left = (count_lanes)(view->max_iterations) - state->n;
+  const int_lanes enters = mask & lanes_mask(state->place == (uint_lanes)(0)) & lanes_mask(norm < (number_real)(method_real(map + MAP_ENTRY))) &
+                           lanes_mask(left >= (count_lanes)(map[MAP_PERIOD]));
+  state->mapping |= enters;
+  state->whole &= ~enters;
+  state->node = select(state->node, (uint_lanes)(0), enters);
+  state->slope = scaled_choose(state->slope, (number_real)(INFINITY), enters);
+  state->since = scaled_choose(state->since, (number_real)(1), enters);
+  state->from = scaled_choose(state->from, norm, enters);
+}
+
+/* What is known of a cycle of F through a point near 0 that was kept. */
+typedef struct {
+  number_complex point;
+  int_lanes there; /* whether a point near 0 is kept */
+} map_seen;
+
+/* The lanes of the mask have begun anew, at w. Returns those that never leave the map.
+ *
+ * From one beginning to the next, F's iterate is a·w² + … in a disc about 0, to which the rest adds little: where its
+ * slope at w is s, half its bend is s/(2·|w|). So slope and bend are known of the iterate from the point that was kept
+ * to here. If it takes a disc about that point into itself, and contracts it, the orbit stays; the bound on the bend is
+ * twice what was found. */
+INLINED int_lanes map_returned(orbit_state *state, map_seen *seen, number_complex w, number_real norm,
+                               int_lanes mask) {
+  const number_real one = (number_real)(1), slope = sqrt(state->since), size = sqrt(state->from);
+  const number_real bend = fma(slope, state->bend, slope / (size + size) * (state->slope * state->slope));
+  const number_real product = slope * state->slope, room = one - product;
+  const number_complex apart = {w.re - seen->point.re, w.im - seen->point.im};
+  const number_real distance = sqrt(scaled_norm(apart));
+  const int_lanes same = lanes_mask(distance == (number_real)(0));
+  const int_lanes stays = lanes_mask(product < one) & lanes_mask((number_real)(8) * (bend * distance) <= room * room);
+  const int_lanes inside = mask & seen->there & (same | stays);
+  orbit_seen *kept = &state->seen;
+  kept->visits -= LANED(as_uint)(mask); /* a mask is −1 */
+  const int_lanes keep = mask & lanes_mask(kept->visits == kept->next);
+  kept->next = select(kept->next, kept->next + (kept->next + 1) / 2, keep);
+  seen->point = number_keep(seen->point, w, keep);
+  seen->there |= keep;
+  state->slope = scaled_choose(scaled_choose(state->slope, product, mask), one, keep);
+  state->bend = scaled_choose(scaled_choose(state->bend, bend, mask), (number_real)(0), keep);
+  state->since = scaled_choose(state->since, one, mask);
+  state->from = scaled_choose(state->from, norm, mask);
+  return inside;
+}
+
+/* Up to METHOD_RUN steps of the map, in the lanes of the mask. */
+INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mask, const advance_view *view,
+                      count_lanes *count) {
+  global const uint *map = map_words(view->method);
+  orbit_state *state = &orbits->state;
+  const int bits = (int)map[MAP_W_BITS];
+  const uint_lanes last = (uint_lanes)(map[MAP_LAST]);
+  const number_real threshold = (number_real)(method_real(map + MAP_THRESHOLD));
+  const number_complex f1 = map_term(map, 2), f2 = map_term(map, 5), f3 = map_term(map, 8), f4 = map_term(map, 10);
+  const count_lanes period = (count_lanes)(map[MAP_PERIOD]);
+  const uint_lanes most = min(counts_saturated(((count_lanes)(view->max_iterations) - state->n) / period),
+                              (uint_lanes)(METHOD_RUN));
+  const scaled from = {state->z.z, state->z.e + (int_lanes)(bits)};
+  const scaled kept = {state->seen.z.z, state->seen.z.e + (int_lanes)(bits)};
+  const uint_lanes visits = state->seen.next;
+  map_seen seen = {scaled_plain(kept), lanes_mask(state->seen.place == (uint_lanes)(ORBIT_MAPPING))};
+  number_complex z = scaled_plain(from), at = map_node(map, state->node);
+  uint_lanes steps = (uint_lanes)(0);
+  int_lanes on = mask, inside = (int_lanes)(0);
+  ROLLED for (uint step = 0; step < METHOD_RUN; step++) {
+    const number_complex w = {at.re + z.re, at.im + z.im};
+    on &= lanes_mask(scaled_norm(w) < threshold) & lanes_mask(steps < most);
+    if (!lanes_any(on)) break;
+    const number_complex sum = {w.re + at.re, w.im + at.im}, t = scaled_product(at, at), d = scaled_product(z, sum);
+    const number_complex three = map_times(f3, (number_real)(3)), four = map_times(f4, (number_real)(4));
+    const number_complex a3 = map_plus(f3, t, four);
+    const number_complex a2 = map_plus(f2, t, map_plus(three, t, map_times(f4, (number_real)(6))));
+    const number_complex bent = map_plus(map_times(f2, (number_real)(2)), t, map_plus(three, t, four));
+    number_complex a1 = map_plus(f1, t, bent);
+    a1.re += c->e.re;
+    a1.im += c->e.im;
+    const number_complex by_d = map_plus(a1, d, map_plus(a2, d, map_plus(a3, d, f4)));
+    const number_complex free = map_plus(c->b, t, map_plus(c->e, t, c->q));
+    const number_complex slope = map_plus(a1, d, map_plus(map_times(a2, (number_real)(2)), d, map_times(a3, (number_real)(3))));
+    const number_real grown = (number_real)(4) * (scaled_norm(w) * scaled_norm(slope));
+    state->since = scaled_choose(state->since, state->since * grown, on);
+    z = number_keep(z, map_plus(free, d, by_d), on);
+    steps -= LANED(as_uint)(on); /* a mask is −1 */
+    state->node -= LANED(as_uint)(on);
+    at = number_keep(at, map_node(map, state->node), on);
+    const number_complex next = {at.re + z.re, at.im + z.im};
+    const number_real norm = scaled_norm(next);
+    const int_lanes anew = on & (lanes_mask(norm < scaled_norm(z)) | lanes_mask(state->node == last));
+    if (lanes_any(anew)) {
+      z = number_keep(z, next, anew);
+      at = number_keep(at, number_zero(), anew);
+      state->node = select(state->node, (uint_lanes)(0), anew);
+      inside |= map_returned(state, &seen, next, norm, anew);
+      on &= ~inside;
+    }
+  }
+  const int_lanes leaves = mask & ~on & ~inside, keeps = mask & lanes_mask(visits != state->seen.next);
+  const number_complex w = {at.re + z.re, at.im + z.im};
+  state->n += counts_convert(steps) * period;
+  state->seen.z = scaled_keep(state->seen.z, scaled_from(seen.point, (int_lanes)(-bits)), keeps);
+  state->seen.place = select(state->seen.place, (uint_lanes)(ORBIT_MAPPING), keeps);
+  state->z = scaled_keep(state->z, scaled_from(number_keep(z, w, leaves), (int_lanes)(-bits)), mask);
+  state->node = select(state->node, (uint_lanes)(0), leaves);
+  state->mapping &= ~leaves;
+  turn_rebase(orbits, state->z, leaves);
+  *count = counts_select(*count, (count_lanes)(COUNT_NONE), inside);
+  orbits->alive &= ~inside;
+  turn_decide(orbits, count, (int_lanes)(0), (int_lanes)(0), view);
+}

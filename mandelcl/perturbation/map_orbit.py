@@ -1,0 +1,324 @@
+"""References of version 3: those of version 2, whose places are nodes of a return map once one carries them.
+
+The nodes follow from a base of p iterations by F = f^p, in integers with a bound on their error, and are rounded as the
+places of version 2; where the bound leaves a rounding open, they are computed again with more bits.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
+from mandelcl.base.exact import floor_log2
+from mandelcl.core.reference import Reference
+from mandelcl.perturbation.integers import Doubles, advanced, integers_for, reference_bits
+from mandelcl.perturbation.map_growth import Growth, GrowthWatch
+from mandelcl.perturbation.map_jets import ORDER, TERMS, Whole, scanned, whole_jets, whole_slope
+from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
+from mandelcl.perturbation.return_map import ReturnMap, no_nodes, rests_of, threshold_of
+
+TRIED_FROM = 1 << 17  # iterations: a base is looked for where the orbit has no end before
+_LONGEST_BASE = 1 << 21
+_MOST_NODES = 1 << 20
+_STAYS = 1024  # nodes: an orbit that leaves a map earlier is not carried by it
+_STEPS = 4096  # iterations at a time
+_MORE_BITS = 64  # of the base, beyond those of version 1
+_GUARD_BITS, _ROUNDING_BITS = 27, 10  # of the nodes, so that few roundings are open; what a step of F rounds at most
+_MOST_ORDER = 16
+_DOUBLE_BITS = 53
+_SLOPE_DIGITS = 88  # with 2^21 iterations, more than doubles have
+_LEAST_RADIUS = 2.0**-900
+_SCANNED = 2.0**-48  # what a prefix sum in doubles is off by, an iteration and order
+_ALL_WHOLE, _MOST_WHOLE = 1 << 17, 1 << 21  # of order times iterations: done in integers at once, and at most
+
+
+class _OpenError(Exception):
+    """A bound on an error leaves a rounding open."""
+
+
+@dataclass(slots=True)
+class _Base:
+    """The places 1 … p of a reference, as doubles and as integers in units of 2^−bits."""
+
+    re: Doubles
+    im: Doubles
+    bits: int
+    whole_re: list[int]
+    whole_im: list[int]
+
+
+class MapSearch:
+    """Looks along an exact orbit under way for a return map that carries it."""
+
+    def __init__(
+        self,
+        reference: Reference,
+        iterations: int,
+        cancel: Token = NEVER,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self._reference, self._iterations = reference, iterations
+        self._cancel, self._progress = cancel, progress
+        self._radius = float(reference.radius)
+        self._watch = GrowthWatch(self._radius)
+        self._waiting: list[tuple[int, Growth]] = []
+
+    def look(self, re: Doubles, im: Doubles, tiny: bool) -> Orbit | None:
+        """Return the whole orbit, by a map, if the places 0, 1, … of a reference up to here show one.
+
+        Where a value of the reference or the radius is too small for doubles, there is none.
+        """
+        seen = self._watch.count + 1
+        if tiny or self._radius < _LEAST_RADIUS or seen > _LONGEST_BASE or seen == len(re):
+            return None
+        self._waiting += self._watch.add(re[seen:], im[seen:])
+        if len(re) <= TRIED_FROM:
+            return None
+        waiting, self._waiting = self._waiting, []
+        for end, growth in waiting:
+            orbit = self._tried(end, growth, re[: end + 1], im[: end + 1])
+            if orbit is not None:
+                return orbit
+        return None
+
+    def _tried(self, end: int, growth: Growth, re: Doubles, im: Doubles) -> Orbit | None:
+        """Return the orbit by the map that returns at a place, if that carries it."""
+        threshold = threshold_of(growth, self._watch, end, self._radius)
+        if threshold is None:
+            return None
+        base = _base_of(self._reference, re[1:], im[1:], self._cancel)
+        found = _Nodes(self._reference, base, growth, threshold, self._cancel).followed(
+            self._iterations, self._progress
+        )
+        if found is None:
+            return None
+        map_, ended = found
+        parts = re.copy(), im.copy()
+        for part in (*parts, map_.re, map_.im):
+            part.flags.writeable = False
+        return Orbit(*parts, {}, ended, returns=map_)
+
+
+def _base_of(reference: Reference, re: Doubles, im: Doubles, cancel: Token) -> _Base:
+    """Return the base with integers, each of which is off by what 3 units a step have grown to."""
+    bits = reference_bits(reference.radius) + _MORE_BITS
+    kind = integers_for(bits)
+    c_re, c_im = (kind.whole(round(part * (1 << bits))) for part in (reference.re, reference.im))
+    x = y = kind.whole(0)
+    whole_re: list[int] = []
+    whole_im: list[int] = []
+    while len(whole_re) < len(re):
+        stop_if(cancel)
+        some_re, some_im = advanced(x, y, c_re, c_im, bits, min(_STEPS, len(re) - len(whole_re)))
+        x, y = some_re[-1], some_im[-1]
+        whole_re += some_re
+        whole_im += some_im
+    return _Base(re, im, bits, whole_re[: len(re)], whole_im[: len(re)])
+
+
+class _Nodes:
+    """The nodes of a map, to as many bits as it takes."""
+
+    def __init__(self, reference: Reference, base: _Base, growth: Growth, threshold: int, cancel: Token) -> None:
+        self._reference, self._base, self._growth, self._cancel = reference, base, growth, cancel
+        self._period = len(base.re)
+        self._sizes = np.sqrt(base.re[:-1] * base.re[:-1] + base.im[:-1] * base.im[:-1])
+        self._radius = float(reference.radius)
+        self._w_bits = math.frexp(growth.a)[1]
+        self._c_bits = -floor_log2(reference.radius)
+        self._scan = scanned(base.re[:-1], base.im[:-1], self._w_bits, self._c_bits, cancel)
+        t = 2.0**threshold
+        alone, by_c = rests_of(growth, t, self._radius)
+        unit, reach = 2.0**self._w_bits, t * 4.0**self._w_bits
+        self._map = ReturnMap(
+            period=self._period,
+            w_bits=self._w_bits,
+            c_bits=self._c_bits,
+            threshold=threshold + 2 * self._w_bits,
+            terms=self._scan.terms(self._scan.a),
+            rest_t=alone * unit / reach ** (ORDER + 1),
+            rest_c=by_c * unit,
+            re=no_nodes(),
+            im=no_nodes(),
+        )
+        # The reference leaves earlier than other orbits, so that none beside it loses bits when it begins anew.
+        self._leaves = min(t / 4, 4 / growth.a**2)
+
+    def followed(self, iterations: int, progress: Callable[[int], None] | None) -> tuple[ReturnMap, str] | None:
+        """Return the map with its nodes, and how they end; None where the orbit leaves the map soon."""
+        b = abs(self._map.term(0, 1)) * self._radius * 2.0**self._c_bits
+        size = math.hypot(float(self._base.re[-1]), float(self._base.im[-1])) * 2.0**self._w_bits
+        room = max(0, math.frexp(size / b)[1] if b > 0.0 else 0)
+        first = bits = _DOUBLE_BITS + room + _GUARD_BITS + _ROUNDING_BITS
+        while True:
+            try:
+                return self._at(bits, iterations, progress)
+            except _OpenError as error:
+                bits += _MORE_BITS
+                if bits > 4 * first:
+                    raise InvalidInputError(
+                        "the reference's orbit comes too near to an axis to be rounded; move the center a little"
+                    ) from error
+
+    def _by_c(self) -> complex:
+        """Return the term in c alone, rounded: as far as it is off, a pixel's c is."""
+        base = self._base
+        b = whole_slope(base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, _SLOPE_DIGITS, self._cancel)
+        exponent = b.exponent + self._w_bits - self._c_bits
+        return complex(*(math.ldexp(float(int(part)), exponent) for part in (b.re, b.im)))
+
+    def _order(self, bits: int) -> int | None:
+        """Return the order to which the nodes take F; None where that is too high."""
+        for order in range(1, _MOST_ORDER + 1):
+            if self._growth.rest(order, self._leaves, 0.0) * 2.0**self._w_bits < 2.0**-bits:
+                return order
+        return None
+
+    def _coefficients(self, bits: int, order: int) -> tuple[list[Whole], list[float]]:
+        """Return f_10, f_20, … in the map's units, and bounds of their errors times |t|^j."""
+        growth, t, period = self._growth, self._leaves, self._period
+        reach = t * 4.0**self._w_bits
+        shares = [growth.a * t * (growth.s * t) ** (j - 1) * 2.0**self._w_bits for j in range(1, order + 1)]
+        off = [j * period * _SCANNED * share for j, share in enumerate(shares, 1)]
+        whole = order
+        if order <= ORDER and order * period > _ALL_WHOLE:
+            whole = next((j for j in range(1, order + 1) if off[j - 1] < 2.0 ** (_ROUNDING_BITS - bits)), order)
+            whole = max(1, whole - 1 if off[whole - 1] < 2.0 ** (_ROUNDING_BITS - bits) else whole)
+        digits = bits + (8 * order * period).bit_length()
+        base = self._base
+        jets = whole_jets(base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, whole, digits, self._cancel)
+        for j, jet in enumerate(jets, 1):
+            jets[j - 1] = Whole(jet.re, jet.im, jet.exponent + self._w_bits - 2 * j * self._w_bits)
+            off[j - 1] = 8 * j * period * 2.0**-digits * shares[j - 1]
+        for j in range(whole + 1, order + 1):
+            value = self._map.term(j, 0)
+            parts = (int(math.ldexp(part, bits + 2 * _DOUBLE_BITS)) for part in (value.real, value.imag))
+            jets.append(Whole(*parts, -bits - 2 * _DOUBLE_BITS))
+            off[j - 1] += reach**j * 2.0 ** (1 - bits - 2 * _DOUBLE_BITS)
+        return jets, off
+
+    def _at(self, bits: int, iterations: int, progress: Callable[[int], None] | None) -> tuple[ReturnMap, str] | None:
+        """Return what `followed` returns, with so many bits after the point; raises _OpenError."""
+        order = self._order(bits)
+        if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
+            return None
+        jets, off = self._coefficients(bits, order)
+        coefficients = [jet.at(-bits) for jet in jets]
+        base, period = self._base, self._period
+        first = Whole(int(base.whole_re[-1]), int(base.whole_im[-1]), self._w_bits - base.bits).at(-bits)
+        rest = self._growth.rest(order, self._leaves, 0.0) * 2.0**self._w_bits
+        own = 8 * self._growth.s_b * self._growth.a * 2.0 ** (self._w_bits - base.bits)  # of Z_p
+        local = sum(off) + rest + own + 2.0 ** (_ROUNDING_BITS - bits)
+        known = [complex(*(math.ldexp(float(part), -bits) for part in pair)) for pair in coefficients[:ORDER]]
+        found = _follow(
+            first,
+            coefficients,
+            bits,
+            _Slopes(known, self._map, self._radius * 2.0**self._c_bits),
+            local,
+            self._leaves * 4.0**self._w_bits,
+            _MOST_NODES,
+            self._cancel,
+            (lambda nodes: progress(period * nodes)) if progress is not None else None,
+            max(_STAYS, iterations // period),
+        )
+        if found is None:
+            return None
+        re, im, ended = found
+        terms = list(self._scan.terms((known[0].real, known[0].imag)))
+        terms[TERMS.index((0, 1))] = self._by_c()
+        for j, value in enumerate(known, 1):
+            terms[TERMS.index((j, 0))] = value
+        map_ = replace(self._map, terms=tuple(terms), re=re, im=im)
+        if (len(re) - 1) * period > iterations or ended == AT_LIMIT:
+            return map_.until(iterations), AT_LIMIT
+        return map_, ended
+
+
+class _Slopes:
+    """F_w and F_c at a point, in doubles: real operations in the order that is written."""
+
+    def __init__(self, known: list[complex], map_: ReturnMap, radius: float) -> None:
+        f = [*known, *[0j] * (ORDER - len(known))]
+        self._f = [(part.real, part.imag) for part in f]
+        by_c, by_tc = map_.term(0, 1) * radius, map_.term(1, 1) * radius
+        self._by_c, self._by_tc = (by_c.real, by_c.imag), (by_tc.real, by_tc.imag)
+
+    def at(self, x: float, y: float) -> tuple[float, float, float, float]:
+        """Return F_w and r·F_c at x + y·i."""
+        tx, ty = x * x - y * y, 2 * (x * y)
+        (a, b), (c, d), (e, f), (g, h) = self._f
+        u, v = 3 * e + 4 * (g * tx - h * ty), 3 * f + 4 * (g * ty + h * tx)
+        u, v = 2 * c + (u * tx - v * ty), 2 * d + (u * ty + v * tx)
+        u, v = a + (u * tx - v * ty), b + (u * ty + v * tx)
+        p, q = self._by_tc
+        by_x, by_y = self._by_c[0] + (p * tx - q * ty), self._by_c[1] + (p * ty + q * tx)
+        return 2 * (x * u - y * v), 2 * (x * v + y * u), by_x, by_y
+
+
+def _follow(
+    first: tuple[int, int],
+    coefficients: list[tuple[int, int]],
+    bits: int,
+    slopes: _Slopes,
+    local: float,
+    leaves: float,
+    most: int,
+    cancel: Token,
+    progress: Callable[[int], None] | None,
+    until: int,
+) -> tuple[Doubles, Doubles, str] | None:
+    """Return the nodes of F from W_0 = 0, W_1 = `first`, and how they end; None where they leave soon."""
+    x, y = first
+    nodes_re, nodes_im = [0.0], [0.0]
+    rest, up, less = coefficients[-2::-1], 1 + 2.0**-20, bits - 1
+    top = coefficients[-1]
+    unit = 2.0**-bits
+    dx, dy = slopes.at(0.0, 0.0)[2:]
+    error = local
+    y_is_zero = y == 0 and all(v == 0 for _, v in coefficients)
+    j = 1
+    while True:
+        wx, wy = float(x) * unit, float(y) * unit
+        off = int(error / unit) + 2
+        nodes_re.append(_rounded(x, off, bits))
+        nodes_im.append(0.0 if y_is_zero else _rounded(y, off, bits))
+        square = wx * wx + wy * wy
+        if square < dx * dx + dy * dy:
+            return np.array(nodes_re), np.array(nodes_im), PERIOD
+        if square >= leaves:
+            return None if j < _STAYS else (np.array(nodes_re), np.array(nodes_im), LEFT)
+        if j >= until:
+            return np.array(nodes_re), np.array(nodes_im), AT_LIMIT
+        if j >= most:
+            return np.array(nodes_re), np.array(nodes_im), LEFT
+        fx, fy, cx, cy = slopes.at(wx, wy)
+        dx, dy = fx * dx - fy * dy + cx, fx * dy + fy * dx + cy
+        error = (math.sqrt(fx * fx + fy * fy) * error + local) * up
+        if not error < 2.0**-_DOUBLE_BITS:
+            raise _OpenError
+        tx, ty = (x + y) * (x - y) >> bits, x * y >> less
+        x, y = top
+        for a, b in rest:
+            x, y = (x * tx - y * ty >> bits) + a, (x * ty + y * tx >> bits) + b
+        x, y = (x * tx - y * ty >> bits) + first[0], (x * ty + y * tx >> bits) + first[1]
+        j += 1
+        if j & 0x3FF == 0:
+            stop_if(cancel)
+            if progress is not None:
+                progress(j)
+
+
+def _rounded(value: int, error: int, bits: int) -> float:
+    """Return value·2^−bits rounded to nearest; raises _OpenError where the error leaves that open."""
+    size = abs(value)
+    drop = size.bit_length() - _DOUBLE_BITS
+    half = 1 << drop - 1 if drop > 0 else 0
+    rest = (size + half) & ((1 << drop) - 1) if drop > 0 else 0
+    if not error <= rest < 2 * half - error:
+        raise _OpenError
+    magnitude = math.ldexp(size + half >> drop, drop - bits)
+    return magnitude if value > 0 else -magnitude

@@ -1,0 +1,92 @@
+"""A return map: an orbit of 0 that comes back near 0 after p iterations repeats its own beginning, F = f^p.
+
+Near 0, F is a polynomial of low order in t = w² and c. Where a reference stays there, its places after p are nodes,
+W_j = F^j(0, 0), a step of F apart; so they are few, however many iterations they stand for.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from mandelcl.perturbation.integers import Doubles
+from mandelcl.perturbation.map_growth import Growth, GrowthWatch
+from mandelcl.perturbation.map_jets import ORDER, TERMS
+
+_TARGET = 2.0**-52  # of |A|·T: what may be left out at |w|² of 2T
+_LEAST, _MOST = 16.0, 2.0**600  # T times |A|²: where |w| is 4/|A|, an orbit has as good as left
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReturnMap:
+    """F = f^p beside a reference, in units that make its numbers ordinary: w times 2^w_bits, c times 2^c_bits.
+
+    `terms` has the coefficients of TERMS. F holds for |w|² < 2^threshold in these units. `re` and `im` are the nodes
+    W_0 = 0, W_1, …, each part rounded toward zero. `rest_t`·|t|^5 and `rest_c` bound what F's terms leave out: without
+    c, and what c adds.
+    """
+
+    period: int
+    w_bits: int
+    c_bits: int
+    threshold: int
+    terms: tuple[complex, ...]
+    rest_t: float
+    rest_c: float
+    re: Doubles
+    im: Doubles
+
+    @property
+    def last(self) -> int:
+        """The index of the last node, at which orbits begin anew from the first."""
+        return len(self.re) - 1
+
+    def term(self, j: int, k: int) -> complex:
+        """Return the coefficient of t^j·c^k."""
+        return self.terms[TERMS.index((j, k))]
+
+    def packed(self) -> tuple[dict[str, Any], list[Doubles]]:
+        """Return the numbers, of which JSON keeps every bit, and the nodes."""
+        names = ("period", "w_bits", "c_bits", "threshold", "rest_t", "rest_c")
+        numbers: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return numbers | {"terms": [[term.real, term.imag] for term in self.terms]}, [self.re, self.im]
+
+    @classmethod
+    def unpacked(cls, numbers: dict[str, Any], nodes: Doubles) -> Self:
+        """Return the map of what `packed` returned, the nodes one behind the other."""
+        terms = tuple(complex(*term) for term in numbers.pop("terms"))
+        if len(terms) != len(TERMS) or len(nodes) < 2:
+            raise ValueError("these are not the numbers of a return map")
+        re, im = nodes.reshape(2, -1)
+        return cls(terms=terms, re=re, im=im, **numbers)
+
+    def until(self, iterations: int) -> "ReturnMap":
+        """Return the map with the nodes of so many iterations."""
+        end = iterations // self.period + 1
+        return replace(self, re=self.re[:end], im=self.im[:end])
+
+
+def threshold_of(growth: Growth, watch: GrowthWatch, end: int, radius: float) -> int | None:
+    """Return m where F may be taken while |w|² < 2^m; None where orbits that it is needed for might leave the disc."""
+    least = math.frexp(_LEAST / growth.a**2)[1]
+    if not watch.reach(end, growth, 2.0**least, radius):
+        return None
+    most = least
+    while 2.0 ** (most + 1) * growth.a**2 <= _MOST:
+        t = 2.0 ** (most + 2)
+        if growth.rest(ORDER, t, radius) > _TARGET * growth.a * t / 2 or not watch.reach(end, growth, t, radius):
+            break
+        most += 1
+    return most
+
+
+def rests_of(growth: Growth, t: float, radius: float) -> tuple[float, float]:
+    """Return bounds on what F leaves out for |w|² < t and |c| ≤ radius: without c, and what c adds to that."""
+    alone = growth.rest(ORDER, t, 0.0)
+    return alone, max(0.0, growth.rest(ORDER, t, radius) - alone) + 2.0**-40 * alone
+
+
+def no_nodes() -> Doubles:
+    """Return the first node alone."""
+    return np.zeros(1)
