@@ -10,8 +10,8 @@ from mandelcl.base.exact import exact, root_above, whole
 from mandelcl.base.view import View
 
 # The definitions of a reference's orbit: that of z² + c in stretches of fewer bits (perturbation/orbit.py), and that of
-# any formula, exact and then rounded (perturbation/exact_orbit.py); of z² + c also with nodes of a return map where it has
-# one (perturbation/map_orbit.py).
+# any formula, exact and then rounded (perturbation/exact_orbit.py), with the nodes of a return map where z² + c has one
+# (perturbation/map_orbit.py).
 VERSION, EXACT_VERSION, MAP_VERSION = 1, 2, 3
 _RADIUS_BITS = 32
 _MOST_BITS = 40

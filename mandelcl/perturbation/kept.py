@@ -15,7 +15,7 @@ from mandelcl.files import cache
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.integers import reference_bits
-from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, Orbit, reference_orbit
+from mandelcl.perturbation.orbit import ESCAPED, Orbit, reference_orbit
 from mandelcl.perturbation.return_map import ReturnMap
 from mandelcl.perturbation.table import Table, build
 

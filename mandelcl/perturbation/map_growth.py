@@ -60,7 +60,8 @@ class GrowthWatch:
             fits &= (a < _MOST_GROWTH) & (np.arange(self.count + 1, self.count + 1 + len(re)) >= _LEAST_PERIOD)
             at_end = a[-1] / (2 * sizes[-1])
         found = [
-            (self.count + 1 + k, Growth(float(a[k]), float(s[k]), float(s_b[k]) * _UP)) for k in np.flatnonzero(fits)
+            (self.count + 1 + int(k), Growth(float(a[k]), float(s[k]), float(s_b[k]) * _UP))
+            for k in np.flatnonzero(fits)
         ]
         self._least = min(self._least, float(sizes.min()))
         self._a, self._s, self._s_b = float(products[-1]), float(s[-1] + at_end), float(s_b[-1])

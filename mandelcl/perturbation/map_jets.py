@@ -120,10 +120,8 @@ def _products(
         if one == two == (1, 0):
             x = x + 1.0
             continue
-        if (1, 0) in (one, two):
-            product = sums[two if one == (1, 0) else one]
-        else:
-            product = _mul(sums[one], sums[two])
+        of_one = (1, 0) in (one, two)
+        product = sums[two if one == (1, 0) else one] if of_one else _mul(sums[one], sums[two])
         times = 1.0 if one == two else 2.0
         x, y = x + times * product[0], y + times * product[1]
     return x, y

@@ -7,7 +7,6 @@ places of version 2; where the bound leaves a rounding open, they are computed a
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -195,8 +194,8 @@ class _Nodes:
             off[j - 1] = 8 * j * period * 2.0**-digits * shares[j - 1]
         for j in range(whole + 1, order + 1):
             value = self._map.term(j, 0)
-            parts = (int(math.ldexp(part, bits + 2 * _DOUBLE_BITS)) for part in (value.real, value.imag))
-            jets.append(Whole(*parts, -bits - 2 * _DOUBLE_BITS))
+            x, y = (int(math.ldexp(part, bits + 2 * _DOUBLE_BITS)) for part in (value.real, value.imag))
+            jets.append(Whole(x, y, -bits - 2 * _DOUBLE_BITS))
             off[j - 1] += reach**j * 2.0 ** (1 - bits - 2 * _DOUBLE_BITS)
         return jets, off
 

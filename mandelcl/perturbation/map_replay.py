@@ -1,6 +1,6 @@
-"""Steps of a return map, one orbit at a time: what devices must give, to the last bit. cl/turn_map.cl says what they are.
+"""Steps of a return map, one orbit at a time: what devices must give, to the last bit.
 
-Nothing is said of orbits that stay for ever: whether one does changes no bit of the others.
+cl/turn_map.cl says what they are. Nothing is said of orbits that stay for ever.
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,80 @@
+"""Return maps on every device: the counts of the replay, however the work is cut."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from mandelcl.base.words import Words
+from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
+from mandelcl.engine.methods import perturbation
+from mandelcl.engine.variant import Variant, default_variant
+from mandelcl.opencl.device import Device
+from tests.device.targets import SetPace, planes
+from tests.return_maps import MINIBROT, NEAR_NEUTRAL, Place
+
+_MOST_TURNS = 4000
+
+
+def _job(place: Place, iterations: int, width: int = 8, height: int = 6) -> Job:
+    view = place.view(width, height)
+    reference = place.reference()
+    return Job(
+        view, iterations=iterations, method="perturbation", number="double", rounding="fused", reference=reference
+    )
+
+
+@pytest.fixture(autouse=True)
+def double(device: Device) -> None:
+    """Skip devices without double."""
+    if not device.fp64:
+        pytest.skip("this device has no double")
+
+
+@cache
+def _replayed(job: Job) -> Words:
+    counts = np.empty((job.view.height, job.view.width), np.uint32)
+    for row in range(job.view.height):
+        for column in range(job.view.width):
+            count = perturbation.count(job, column, row, _MOST_TURNS)
+            assert count is not None
+            counts[row, column] = count
+    return counts
+
+
+def test_counts_are_those_of_the_replay(device: Device) -> None:
+    job = _job(MINIBROT, 7_000_000)
+    counts = _replayed(job)
+    assert len(np.unique(counts)) > 20
+    assert (counts == job.iterations).any()
+    results, _ = planes(job, device)
+    np.testing.assert_array_equal(results[0], counts)
+
+
+def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device) -> None:
+    job = _job(MINIBROT, 7_000_000)
+    wide = default_variant(device, by_name("double")).lanes > 1
+    for lanes, turns in zip((1, 4, 8) if wide else (1,), (7, 50, 400), strict=False):
+        shape = Variant(lanes, 1, 64, 1, min(lanes, 4), 1, 1)
+        results, _ = planes(job, device, shape, (7, 4), SetPace((3, 2), (turns,)))
+        np.testing.assert_array_equal(results[0], _replayed(job))
+
+
+def test_orbits_near_a_neutral_cycle(device: Device) -> None:
+    job = _job(NEAR_NEUTRAL, 59 * 600, 3, 2)
+    results, _ = planes(job, device)
+    np.testing.assert_array_equal(results[0], _replayed(job))
+    assert (results[0] == job.iterations).all()
+
+
+def test_orbits_that_never_leave_are_found_before_the_limit(device: Device) -> None:
+    job = _job(MINIBROT, 7_000_000, 24, 18)
+    results, _ = planes(job, device)
+    inside = results[0] == job.iterations
+    far = replace(job, iterations=10**9)
+    later, _ = planes(far, device)
+    assert 0 < (later[0] == far.iterations).sum() <= inside.sum()
+    escaped = ~inside
+    np.testing.assert_array_equal(later[0][escaped], results[0][escaped])

@@ -1,0 +1,72 @@
+"""Places whose references have return maps."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from mandelcl.base.view import View
+from mandelcl.core.reference import MAP_VERSION, Reference
+
+_PERIOD, _BITS = 40, 400  # of a real minibrot near −1.9, and of its orbit in integers
+_NEAR = Fraction("-1.9")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A point, a zoom and an iteration limit."""
+
+    re: str
+    im: str
+    zoom: str
+    iterations: int
+
+    def view(self, width: int = 16, height: int = 9) -> View:
+        """Return the place's view."""
+        return View.centred(self.re, self.im, self.zoom, width, height)
+
+    def reference(self) -> Reference:
+        """Return the reference of its view, of version 3."""
+        reference = Reference.of(self.view())
+        return Reference(reference.re, reference.im, reference.radius, 20, 12, MAP_VERSION)
+
+
+# FractalShark's views 26 and 28. At the first, orbits stay near a neutral cycle for 10⁵ steps of a map of period 59.
+NEAR_NEUTRAL = Place(
+    "-0.1605261093438198864078761412115476756026033306206437238272533459730853093963690",
+    "-1.0376167670848757285316984099668212390563452741919010304940504902757442228741215",
+    "7.961929105683e+17",
+    500_000_000,
+)
+MINIBROT = Place(
+    "-0.54820574807047570845821256754673302937669927499286540648488159423452357432157766770063423778335049",
+    "-0.577570838903603842805108982201850558675551728540453384460450837716286837230498752337332919300005615",
+    "6.119124711493e+50",
+    1_658_880_000,
+)
+
+
+@cache
+def _real_minibrot() -> tuple[Fraction, Fraction]:
+    """Return the nucleus of a real minibrot of period 40, and its size."""
+    one = 1 << _BITS
+    c = round(_NEAR * one)
+    for _ in range(40):
+        z, d, a = 0, 0, one
+        for n in range(_PERIOD):
+            a = a if n == 0 else 2 * z * a >> _BITS
+            z, d = (z * z >> _BITS) + c, (2 * z * d >> _BITS) + one
+        c -= z * one // d
+    return Fraction(c, one), Fraction(one, a) * Fraction(one, d)
+
+
+def real_reference() -> Reference:
+    """Return a reference in the real minibrot at what is −1.3 there."""
+    nucleus, size = _real_minibrot()
+    return Reference(nucleus - Fraction(13, 10) * size, Fraction(0), Fraction(1, 1 << 100), 20, 12, MAP_VERSION)
+
+
+def leaving_reference() -> Reference:
+    """Return a reference beside the real minibrot, at what is 0.27 + 0.001i there: its orbit leaves the map."""
+    nucleus, size = _real_minibrot()
+    re, im = nucleus + Fraction(27, 100) * size, Fraction(1, 1000) * size
+    return Reference(re, im, Fraction(1, 1 << 100), 20, 12, MAP_VERSION)
