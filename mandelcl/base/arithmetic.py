@@ -12,7 +12,7 @@ Complex: TypeAlias = tuple[Any, Any]
 
 
 class Arithmetic(Protocol):
-    """What a number's kernel part does, to the last bit. None of it raises, whatever the values are."""
+    """The operations of a number's kernel part, with the same bits. They never raise."""
 
     def encode(self, value: Fraction) -> Real:
         """Return a value as the number holds it, rounded to nearest."""

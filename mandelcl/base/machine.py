@@ -30,7 +30,7 @@ def cores() -> int:
 
 
 def give_way(niceness: int) -> None:
-    """Let other processes go before this one, as far as POSIX does for a niceness from 1 to 19.
+    """Lower the priority of this process to a niceness from 1 to 19.
 
     On Linux that affects this thread and those started from here on, elsewhere all of the process.
     """
@@ -44,7 +44,7 @@ def give_way(niceness: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a version of control groups calls its files, and the lines of memory.stat that can be given back."""
+    """The file names of a version of control groups, and the lines of memory.stat that count reclaimable memory."""
 
     limit: str
     used: str
@@ -61,7 +61,7 @@ def available_bytes() -> float:
 
 
 def new(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return memory of a shape and type, not initialised; raises MemoryError where the system has too little left."""
+    """Return uninitialised memory of a shape and type. Raises MemoryError if the system has too little left."""
     if math.prod(shape) * dtype.itemsize > available_bytes():
         raise MemoryError
     return np.empty(shape, dtype)
@@ -94,7 +94,7 @@ _ASKED = {"win32": _windows, "darwin": _macos}
 
 
 def _groups() -> Iterator[float]:
-    """Yield what is left in this process's control group and in each group around it, in versions 2 and 1."""
+    """Yield the bytes left in this process's control group and in each group around it, in versions 2 and 1."""
     if system() != "linux":
         return
     try:

@@ -1,6 +1,6 @@
 """The names that a job may use, the defaults that users see, and names as people write them.
 
-This module loads nothing that computes, so that `--help` need not load that either.
+This module loads nothing that computes, so `--help` starts fast.
 """
 
 import re
@@ -12,7 +12,7 @@ from mandelcl.base.text import quoted
 NUMBERS = ("float", "double", "fp128")
 ROUNDINGS = ("fused", "separate", "fixed")
 METHODS = ("direct", "perturbation")
-INNER_METHODS = ("bounded",)  # of a stage of certification: no command line names it
+INNER_METHODS = ("bounded",)  # used by certification; not a choice of the command line
 PERTURBED_NUMBERS = ("double", "float")
 DEVICE_TYPES = ("cpu", "gpu", "accelerator")
 ALGORITHMS = ("escape", "border", "auto")
@@ -39,13 +39,13 @@ _SOME = 8  # names of a longer list
 
 
 def matching(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is meant, whatever its case, hyphens and underscores; None where there is none."""
+    """Return the known name that is meant, ignoring case, hyphens and underscores; None if there is none."""
     keys = {_key(one): one for one in known}
     return name if name in keys.values() else keys.get(_key(name))
 
 
 def alike(name: str, known: Iterable[str], most: int = _MOST, least: float = _LEAST_ALIKE) -> list[str]:
-    """Return the known names that are most like one, the nearest first; those less alike than `least` are left out."""
+    """Return the known names most similar to a name, the nearest first, without those less similar than `least`."""
     import difflib  # for errors alone
 
     keys = {_key(one): one for one in known}
@@ -53,7 +53,7 @@ def alike(name: str, known: Iterable[str], most: int = _MOST, least: float = _LE
 
 
 def unknown(what: str, name: str, known: Iterable[str], hint: str = "") -> InvalidInputError:
-    """Return the error of a name that is not known: it has the nearest names, then all or some, then a hint."""
+    """Return the error for an unknown name: with the nearest names, then all or some, then a hint."""
     names = list(known)
     near = alike(name, names)
     question = f"; did you mean {' or '.join(near)}?" if near else ";"

@@ -18,14 +18,14 @@ _MEMORY_WORDS = ("failed to map segment", "cannot allocate memory", "can't start
 
 
 def require_addresses() -> None:
-    """Raise NoDeviceError where this process has so few addresses that drivers would only end it."""
+    """Raise NoDeviceError if this process has so little address space that drivers would crash it."""
     limit = _addresses()
     if limit is not None and limit < _LEAST_ADDRESSES:
         raise NoDeviceError(f"no OpenCL driver can be loaded: {_few_addresses(limit)}; raise the limit")
 
 
 def remarks() -> list[str]:
-    """Return lines for the user if this process may have so little that drivers are likely to end it."""
+    """Return warnings for the user if the limits of this process are so low that drivers are likely to crash it."""
     limit = _addresses()
     few = [_few_addresses(limit)] if limit is not None and limit < _ENOUGH_ADDRESSES else []
     return [f"{line}, and drivers end a process that has too few" for line in (*few, scarce_files()) if line]
@@ -50,16 +50,16 @@ def scarce_files() -> str:
 
 
 def why(error: OSError) -> str:
-    """Return why the system refused, with what to do where too many files are open."""
+    """Return why the system refused, with advice if too many files are open."""
     reason = error.strerror or str(error)
     advice = scarce_files() if error.errno in _FILES_ERRORS else ""
     return f"{reason}: {advice}" if advice else reason
 
 
 def reached(error: Exception) -> str:
-    """Return a line for the user if an error comes of too few addresses or files, else "".
+    """Return a line for the user if an error is caused by too little address space or too few files, else "".
 
-    So end imports, of Python's own modules and of libraries, and starts of threads.
+    Imports of modules and libraries, and starts of threads, fail like this.
     """
     text = str(error)
     if getattr(error, "errno", None) in _FILES_ERRORS or os.strerror(errno.EMFILE) in text:
@@ -77,7 +77,7 @@ def _few_addresses(limit: int) -> str:
 
 
 def _addresses() -> int | None:
-    """Return how many bytes of addresses this process may have; None where there is no limit, as on Windows."""
+    """Return the limit of this process's address space in bytes; None if there is no limit, as on Windows."""
     with suppress(ImportError):
         resource: Any = importlib.import_module("resource")
         limit: int = resource.getrlimit(resource.RLIMIT_AS)[0]
@@ -86,7 +86,7 @@ def _addresses() -> int | None:
 
 
 def _files() -> int | None:
-    """Return how many files this process may have open; None where there is no limit, as on Windows."""
+    """Return how many files this process may have open; None if there is no limit, as on Windows."""
     sysconf: Any = getattr(os, "sysconf", None)  # without `resource`, whose import takes a file itself
     limit: int = -1 if sysconf is None else sysconf("SC_OPEN_MAX")
     return limit if limit >= 0 else None

@@ -1,7 +1,7 @@
 """Processes of the system: names that are unique among all processes, and how a process ended.
 
 The name distinguishes what an ended process left from what a running one still needs. It has the system, which is known
-by its start and its numbering of processes, of which each container has its own, and the process's number. Windows soon
+by its start and its numbering of processes (each container has its own), and the process's number. Windows soon
 gives that to another process: there a name has the machine, and the process's start beside its number.
 """
 
@@ -37,7 +37,7 @@ def has_ended(name: str) -> bool:
 
 @cache
 def _system() -> str:
-    """Return what names this start of the system and the numbering of its processes; an empty text where unknown."""
+    """Return a name for this boot of the system and its numbering of processes; an empty text if unknown."""
     try:
         if system() == "win32":
             from mandelcl.base import windows  # loaded where it is needed

@@ -4,7 +4,7 @@ from fractions import Fraction
 from functools import cache
 
 BITS = 128  # both are multiples of 2^−BITS
-_GUARD = 64  # bits more that are carried, so that what is rounded is known far better than its last bit
+_GUARD = 64  # guard bits, so that rounding is correct
 _QUARTERS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 

@@ -1,7 +1,7 @@
 """The smooth fraction, in operations that give the same result on every device and platform. No library logarithm.
 
 An orbit that left the smooth radius at step m with |z_m|² has the continuous count m − log_d log₂ |z_m|, for a formula
-of degree d. Where steps of several degrees take turns, d is that of the step which led to z_m, and the logarithm is
+of degree d. If steps of several degrees alternate, d is that of the step which led to z_m, and the logarithm is
 moved so that all agree where |z_m| is the smooth radius: a band of counts then ends where the next begins. A step of
 degree 1 counts as that. The double logarithm is read off chords: each octave of |z|² has 512 of them, whose ends are in
 a table as whole multiples of UNIT. cl/fraction.cl does the same, to the last bit.
@@ -58,15 +58,15 @@ def fractions_of(
 ) -> npt.NDArray[np.float32]:
     """Return m + 1 − count − log_d log₂ |z_m| of pixels, of `steps` m and `bits` those of |z_m|² as floats.
 
-    `degrees` are those of the steps that take turns, the first that leads from z₀ among them first. It is the chord's
-    value, rounded once to float32. What is no norm of an orbit outside counts as 4, infinity and NaN as the largest
+    `degrees` are those of the alternating steps, beginning with the step from z₀. It is the chord's
+    value, rounded once to float32. A value that is no norm of an escaped orbit counts as 4, infinity and NaN as the largest
     float.
     """
     first = next(degree for degree in degrees if degree > 1)
     if all(degree == first for degree in degrees):
         return _fractions(counts, steps, bits, first, 0)
     fractions = np.empty(counts.shape, np.float32)
-    # Of z₀ itself no step is asked; it counts as the last.
+    # No step leads to z₀; it counts as the last.
     phase = (steps.astype(np.int64) - 1) % len(degrees)
     for place, degree in enumerate(degrees):
         here = phase == place

@@ -7,13 +7,13 @@ from mandelcl.base.system import system
 
 _LONGEST = 300
 _LONGEST_QUOTED = 100
-_PLAIN = r"[\w+\-./\\:=]+"  # what neither cmd.exe nor PowerShell takes for something else
+_PLAIN = r"[\w+\-./\\:=]+"  # characters without a meaning of their own in cmd.exe and PowerShell
 
 
 def printable(text: str, most: int = _LONGEST) -> str:
     """Return text in one line of at most `most` characters, the middle left out where there are more.
 
-    Tabs and ends of lines become blanks; whatever else is not printable, such as what moves a terminal's cursor, is
+    Tabs and ends of lines become blanks. Other characters that are not printable, such as control sequences, are
     written as Python does in a text.
     """
     if len(text) <= most:
@@ -28,7 +28,7 @@ def quoted(value: object) -> str:
     """Return the repr of a value for a message. The middle of a long one is left out."""
     try:
         text = repr(value)
-    except ValueError:  # a whole number with more digits than Python writes, or something that holds one
+    except ValueError:  # a whole number with more digits than Python prints
         text = hex(value) if isinstance(value, int) else f"a long {type(value).__name__}"
     return printable(text, _LONGEST_QUOTED)
 

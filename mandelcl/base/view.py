@@ -91,7 +91,7 @@ class View:
         return self.lattice.point(column, row)
 
     def part(self, x: int, y: int, width: int, height: int) -> Self:
-        """Return the view of some of the lattice's pixels, from column x and row y on, outside it, too."""
+        """Return the view of some of the lattice's pixels, from column x and row y on, even outside this view."""
         return type(self)(self.lattice.moved(x, y), width, height)
 
     def finer(self, factor: int = 2) -> Self:
@@ -132,7 +132,7 @@ class View:
         return _largest_coordinate(self)
 
 
-@lru_cache(maxsize=128)  # it is asked for again and again while a job is resolved, and deep down that takes a while
+@lru_cache(maxsize=128)  # resolving a job asks for it many times, and at depth it is slow
 def _largest_coordinate(view: View) -> Fraction:
     right, bottom = view.width - 1, view.height - 1
     corners = (view.point(0, 0), view.point(right, 0), view.point(0, bottom), view.point(right, bottom))
@@ -140,7 +140,7 @@ def _largest_coordinate(view: View) -> Fraction:
 
 
 def _size(width: object, height: object) -> tuple[int, int]:
-    """Return width and height as ints; raises InvalidInputError for what is no size of a picture."""
+    """Return width and height as ints. Raises InvalidInputError if they are not the size of a picture."""
     wide, high = whole(width, "the width"), whole(height, "the height")
     size = f"size {quoted(wide)}x{quoted(high)}"
     if wide < 1 or high < 1:

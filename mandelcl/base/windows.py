@@ -8,7 +8,7 @@ import importlib
 from ctypes import byref, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
 from typing import Any
 
-_ctypes: Any = ctypes  # on other systems it lacks what is used of it here
+_ctypes: Any = ctypes  # on other systems it lacks the attributes used here
 _THIS_PROCESS = c_void_p(-1)
 _BELOW_NORMAL, _IDLE, _VERY_NICE = 0x4000, 0x40, 15
 _LONGEST_NAME, _PHYSICAL_NAME = 256, 5  # ComputerNamePhysicalDnsHostname
@@ -34,7 +34,7 @@ class _MemoryStatus(ctypes.Structure):
 def available_memory() -> float:
     """Return the available bytes of memory, without swap. Raises OSError if the system does not report them.
 
-    Memory that a process asks for counts at once against what the page files and the memory hold together.
+    Windows counts requested memory at once against the sum of page files and memory.
     """
     status = _MemoryStatus(dwLength=sizeof(_MemoryStatus))
     if not _kernel32().GlobalMemoryStatusEx(byref(status)):
@@ -48,7 +48,7 @@ def is_elevated() -> bool:
 
 
 def allowed_cores() -> int:
-    """Return how many processors this process may run on; 0 where nothing but their number limits it."""
+    """Return how many processors this process may run on; 0 if only their number limits it."""
     ours, all_there = c_size_t(), c_size_t()
     if not _kernel32().GetProcessAffinityMask(_THIS_PROCESS, byref(ours), byref(all_there)):
         return 0
@@ -57,7 +57,7 @@ def allowed_cores() -> int:
 
 
 def give_way(niceness: int) -> None:
-    """Put this process below those of usual priority, and from a niceness of 15 on below all that have work."""
+    """Give this process less than normal priority, and idle priority from a niceness of 15 on."""
     _kernel32().SetPriorityClass(_THIS_PROCESS, _IDLE if niceness >= _VERY_NICE else _BELOW_NORMAL)
 
 
@@ -76,7 +76,7 @@ def machine() -> str:
 
 
 def started(process: int) -> int | None:
-    """Return when a process was started, in 0.1 µs since 1601; None where there is no such process, or it has ended.
+    """Return when a process was started, in 0.1 µs since 1601; None if there is no such process, or it has ended.
 
     Raises OSError if the system does not report it.
     """

@@ -11,7 +11,7 @@ Words: TypeAlias = npt.NDArray[np.uint32]
 WORD_BITS = 32
 WORD_MASK = 0xFFFFFFFF  # all bits of a word
 
-# Where a count is expected: none is known, none was written. The largest limit is one less, so no count is this.
+# Stands for a missing count: unknown, or not written. The largest limit is one less, so no count has this value.
 NO_COUNT = WORD_MASK
 
 

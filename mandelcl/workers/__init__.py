@@ -1,4 +1,4 @@
 """Worker processes: messages, shared memory, and both ends of the pipe.
 
-`process` is a worker as its parent sees it, `channel` the parent as a worker sees it, `roles` what a worker may be.
+`process` is the parent's end, `channel` the worker's end, and `roles` the list of what workers do.
 """

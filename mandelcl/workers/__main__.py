@@ -5,7 +5,7 @@
 
 It is run as a file, so that the package of the parent is imported, whatever `sys.path` has under its name. The paths
 are those of the parent; those that this interpreter lacks are searched last, and so hide none of its own modules.
-`python -m mandelcl.workers ROLE` does as well where the package is found anyway.
+`python -m mandelcl.workers ROLE` does the same if the package is installed.
 """
 
 import importlib.util

@@ -27,7 +27,7 @@ class SharedBuffers:
 
     @classmethod
     def make(cls, size: int, count: int) -> "SharedBuffers | None":
-        """Return new buffers of at least `size` bytes; None on systems where two processes can share no memory so."""
+        """Return new buffers of at least `size` bytes; None if the system cannot share memory between two processes."""
         size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
         with suppress(OSError):
             if system() == "win32":
@@ -50,7 +50,7 @@ class SharedBuffers:
 
     @property
     def order(self) -> dict[str, Any]:
-        """What the other process has to know."""
+        """The description of the buffers for the other process."""
         return {"size": self._size, "count": self._count, "descriptor": self._descriptor, "tag": self._tag}
 
     @property
@@ -64,12 +64,12 @@ class SharedBuffers:
         return range(self._count)
 
     def words(self, number: int, shape: tuple[int, ...]) -> Words:
-        """Return the beginning of a buffer as an array of this shape; raises ValueError where it does not fit."""
+        """Return the beginning of a buffer as an array of this shape. Raises ValueError if it does not fit."""
         size = 4 * int(np.prod(shape))
         return np.frombuffer(self._memory, np.uint32, size // 4, self._offset(number, size)).reshape(shape)
 
     def copy_of(self, number: int, size: int) -> memoryview:
-        """Return a copy of a buffer's first bytes, so that it may be written to again; raises ValueError as `words`."""
+        """Return a copy of a buffer's first bytes; the buffer can be used again. Raises ValueError as `words` does."""
         data: Any = np.frombuffer(self._memory, np.uint8, size, self._offset(number, size)).copy()
         return memoryview(data)
 
@@ -87,11 +87,11 @@ class SharedBuffers:
 
 
 def _unnamed() -> int | None:
-    """Return the descriptor of new memory of no size that has no name; None where POSIX has none such."""
+    """Return the descriptor of new unnamed memory of size 0; None if the system has none."""
     system: Any = os  # Linux has it
     if hasattr(system, "memfd_create"):
         return int(system.memfd_create("mandelcl results"))
-    try:  # what multiprocessing.shared_memory is made of, which needs a name for as long as the memory is there
+    try:  # the module behind multiprocessing.shared_memory, whose memory always has a name
         memory = importlib.import_module("_posixshmem")
     except ImportError:
         return None

@@ -1,7 +1,7 @@
 """The worker's end of the pipes: the parent's messages, the answers, and the heartbeat.
 
 Two threads run beside the one that works. The inbox ends the process when the parent closes its pipe, whatever a
-driver is doing at that moment; drafts do not stay. The heartbeat reports twice a second what the process is doing and
+driver is doing at that moment, and removes tempfiles. The heartbeat reports twice a second what the process does and
 for how long.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mandelcl.workers.timelines import RemoteRecorder
 
 BEAT_S = 0.5
-# What a worker is doing. While it starts or builds it may be silent: a driver that compiles may hold the interpreter.
+# The activities of a worker. It may be silent while it starts or builds, since a compiler may hold the interpreter.
 STARTING, BUILDING, LAUNCHING, IDLE = DOING = ("starting", "building", "launching", "idle")
 _LONG = (STARTING, BUILDING)
 _MOST_PAYLOAD = 1 << 33  # from the parent, which is trusted
@@ -55,11 +55,11 @@ class Channel:
         self._heartbeat.start()
 
     def receive(self) -> Incoming:
-        """Return the parent's next message and the bytes behind it; wait for it."""
+        """Wait for the parent's next message, and return it with the bytes behind it."""
         return self._messages.get()
 
     def pending(self) -> Incoming | None:
-        """Return the parent's next message if it is there already."""
+        """Return the parent's next message if it has arrived."""
         return None if self._messages.empty() else self._messages.get()
 
     def send(self, head: Mapping[str, Any], payload: Any = b"") -> None:
@@ -76,12 +76,12 @@ class Channel:
             self._ended()
 
     def question(self) -> dict[str, Any]:
-        """Return the parent's next question (`dialogue`); wait for it."""
+        """Wait for the parent's next request (`dialogue`), and return it."""
         question: dict[str, Any] = self.receive()[0]["question"]
         return question
 
     def answer(self, values: Mapping[str, Any], payload: Any = b"") -> None:
-        """Send the answer to a question, with any bytes behind it."""
+        """Send the answer to a request, with any bytes behind it."""
         self.send({"say": "answer", "answer": values}, payload)
 
     def announce(self, doing: str) -> None:
@@ -90,9 +90,9 @@ class Channel:
         self._send_activity()
 
     def note(self, doing: str) -> None:
-        """Note what this process does from here on; the heartbeat reports it.
+        """Set the activity of this process, which the heartbeat reports.
 
-        That it no longer starts or builds is reported at once: for those it may take long.
+        The end of starting or building is reported at once, since these activities have longer timeouts.
         """
         over = self._activity[0] in _LONG and doing not in _LONG
         self._activity = doing, time.monotonic()
@@ -101,7 +101,7 @@ class Channel:
 
     @contextmanager
     def building_beside(self) -> Iterator[None]:
-        """While the body runs, report that this process builds: in another thread, on which a launch may have to wait.
+        """While the body runs, report that this process builds in another thread. A launch may have to wait for it.
 
         Many drivers build one program at a time, and compile at the first launch.
         """

@@ -17,7 +17,7 @@ _NO_TIMEOUT = RestartPolicy(start=math.inf, launch=math.inf)
 
 
 class Dialogue:
-    """Questions to a worker process in a role, and its answers; it ends with the `with` block.
+    """Requests to a worker process in a role, and its answers. The process ends with the `with` block.
 
     While it waits it calls `check` from time to time, which may raise. At most `answer_bytes` bytes follow an answer.
     The policy has its timeouts, by default none; it is never started again. By default its command line is that of a
@@ -46,7 +46,7 @@ class Dialogue:
         self.end()
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process at once."""
         self._supervised.end()
 
     def allow(self, seconds: float, fault: DeviceError) -> None:
@@ -57,16 +57,16 @@ class Dialogue:
         self._deadline = time.monotonic(), seconds, fault
 
     def ask(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to a question; raises DeviceError with the reason if there is none."""
+        """Return the answer to a request. Raises DeviceError with the reason if there is none."""
         return self.ask_for_bytes(question)[0]
 
     def ask_for_bytes(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], bytearray | memoryview]:
-        """Return the answer to a question and the bytes behind it; raises DeviceError as `ask` does."""
+        """Return the answer to a request and the bytes behind it. Raises DeviceError as `ask` does."""
         self._worker.send({"do": "answer", "question": question})
         return self.hear()
 
     def hear(self) -> tuple[dict[str, Any], bytearray | memoryview]:
-        """Return the next answer to a question that has several, and the bytes behind it; raises as `ask` does."""
+        """Return the next of several answers to a request, and the bytes behind it. Raises as `ask` does."""
         with timeline.span("wait for a process", "wait"):
             message = self._next()
         loss = message.loss

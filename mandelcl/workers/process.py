@@ -32,7 +32,7 @@ _NEW_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a worker last reported that it was doing, and for how many seconds it had been doing it by then.
+    """The activity in a worker's last heartbeat, and for how many seconds it had lasted at that time.
 
     Seconds for which other processes kept it from running do not count.
     """
@@ -43,7 +43,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class WorkerMessage:
-    """A message from a worker, `head` and `payload`; with `head` None, that no more will come from it."""
+    """A message from a worker, `head` and `payload`. If `head` is None, it was the last one."""
 
     worker: "Worker"
     head: Mapping[str, Any] | None
@@ -51,7 +51,7 @@ class WorkerMessage:
 
     @property
     def loss(self) -> str | None:
-        """Why the worker was lost, in a phrase: the reason that it gave, or how it ended; None if it goes on."""
+        """Why the worker was lost, as a phrase: its own reason, or how it ended. None if it still runs."""
         if self.head is None:
             return self.worker.last_words()
         if self.head.get("say") != "failed":
@@ -75,16 +75,16 @@ class Worker(Protocol):
         """The activity in its last message."""
 
     def time_since(self, moment: float) -> float:
-        """Return how many seconds ago that was, without those for which others kept the worker from running."""
+        """Return the seconds since then, without those for which other processes kept the worker from running."""
 
     def send(self, head: Mapping[str, Any], payload: Any = b"", with_buffer: bool = False) -> None:
         """Send a message. With `with_buffer`, it names a free `buffer` for the reply, if there is one."""
 
     def reclaim(self) -> None:
-        """Take all buffers back: no reply is under way any more."""
+        """Take all buffers back. No reply may be in flight."""
 
     def kill(self) -> None:
-        """Make it end at once, without waiting until it has."""
+        """Have it end at once, without waiting for that."""
 
     def end(self) -> None:
         """End it and release everything that belonged to it; return within seconds, whatever it does."""
@@ -94,7 +94,7 @@ class Worker(Protocol):
 
 
 def command(role: str) -> tuple[str, ...]:
-    """Return the command line of a worker in a role: it imports the very package that this process runs.
+    """Return the command line of a worker in a role. It imports the package that this process runs.
 
     Its module search path is its own, without the current folder; what this process has beside that comes after it.
     """
@@ -183,7 +183,7 @@ class WorkerProcess:
         return Activity(latest.doing, max(0.0, latest.seconds - self._delay.between(heard - latest.seconds, heard)))
 
     def time_since(self, moment: float) -> float:
-        """Return how many seconds ago that was, without those for which others kept the process from running."""
+        """Return the seconds since then, without those for which other processes kept this one from running."""
         now = time.monotonic()
         return now - moment - self._delay.between(moment, now)
 
@@ -214,7 +214,7 @@ class WorkerProcess:
                 raise
 
     def reclaim(self) -> None:
-        """Take all buffers back: no reply is under way any more."""
+        """Take all buffers back. No reply may be in flight."""
         with self._lending:
             self._free += self._acquired
             self._acquired.clear()
@@ -228,7 +228,7 @@ class WorkerProcess:
         return True
 
     def dismiss(self) -> None:
-        """Have it end by itself, at once, without its drafts, and send it nothing more; do not wait for that."""
+        """Have it end by itself, at once, and remove its tempfiles. Send it nothing more, and do not wait."""
         with suppress(OSError):
             self._input.close()
 
@@ -281,7 +281,7 @@ class WorkerProcess:
             self._messages.put(WorkerMessage(self, head, self._reply(head, payload)))
 
     def _reply(self, head: Mapping[str, Any], payload: bytearray) -> bytearray | memoryview:
-        """Return the bytes that belong to a message, wherever they came."""
+        """Return the bytes that belong to a message, from the pipe or from a buffer."""
         buffer, buffers = head.get("buffer"), self._buffers
         if buffer is None:
             return payload
@@ -298,7 +298,7 @@ class WorkerProcess:
 
 
 def _activity(head: Mapping[str, Any]) -> Activity:
-    """Return the activity in a heartbeat; raises WireError if it makes no sense."""
+    """Return the activity in a heartbeat. Raises WireError if it is invalid."""
     doing, seconds = head.get("doing"), head.get("for")
     if doing not in DOING or not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
         raise WireError("a heartbeat that makes no sense")

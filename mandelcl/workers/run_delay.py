@@ -1,7 +1,7 @@
 """The time for which other programs kept a process from running. Limits on its time do not count it.
 
 Linux notes for each thread how long it ran, and how long it waited for a processor though it could have run. A process
-that sleeps, is stopped or hangs waits for none. Elsewhere nothing is known, and all of the time counts.
+that sleeps, is stopped or hangs waits for none. On other systems nothing is known, and all of the time counts.
 """
 
 import os
@@ -30,7 +30,7 @@ class RunDelay:
         self._threads = Path(f"/proc/{pid}/task")
         self._lock = threading.Lock()
         self._times = _times(self._threads)
-        self._samples = [(time.monotonic(), 0.0)]  # until when, and how long it was delayed until then
+        self._samples = [(time.monotonic(), 0.0)]  # a moment, and the delay until then
 
     def between(self, begin: float, end: float) -> float:
         """Return for how many seconds between two moments the process was kept from running."""
@@ -61,7 +61,7 @@ class RunDelay:
 
 
 def delay(seconds: float, ran: float, waited: float, processors: int) -> float:
-    """Return for how many of some seconds a process was kept from running, whose threads together ran and waited.
+    """Return the delay of a process within some seconds, from the times that its threads ran and waited.
 
     It may have all processors, so threads of its own that wait for one another are not delayed by others.
     """
@@ -88,7 +88,7 @@ _LOOK_S = 1.0
 def run_bounded(command: Sequence[str], seconds: float, **options: Any) -> "subprocess.CompletedProcess[Any]":
     """Run a program, as `subprocess.run` does with the options of `subprocess.Popen`.
 
-    Raises subprocess.TimeoutExpired where it takes longer; it is killed then.
+    Raises subprocess.TimeoutExpired if it takes longer. The program is killed then.
     """
     with subprocess.Popen(command, **options) as process:
         delay, begun = RunDelay(process.pid), time.monotonic()

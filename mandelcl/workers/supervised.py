@@ -48,7 +48,7 @@ class SupervisedWorker:
 
     @property
     def given_up(self) -> bool:
-        """Whether it has failed too often to be started again now."""
+        """Whether the worker has failed too often to be restarted now."""
         policy = self._policy
         tired = self._faults_in_a_row >= policy.faults_in_a_row and time.monotonic() - self._failed_at < policy.rest
         return tired or self._faults >= policy.faults
@@ -70,7 +70,7 @@ class SupervisedWorker:
         return self.worker
 
     def given_work(self) -> None:
-        """Note that the worker has something to do from here on: idleness before does not count."""
+        """Note that the worker has work from now on. The idle time before does not count."""
         self._busy_since = time.monotonic()
 
     def overdue(self, busy: bool = True, launch: float = 0.0) -> str | None:
@@ -100,7 +100,7 @@ class SupervisedWorker:
         return f"idle for {most:g} s with blocks to compute" if idle else f"in one launch for {most:g} s"
 
     def succeeded(self) -> None:
-        """Note that the worker works: faults before are in no row with those to come."""
+        """Note that the worker works. This ends a row of faults."""
         self._faults_in_a_row = 0
 
     def failed(self) -> bool:
@@ -120,7 +120,7 @@ class SupervisedWorker:
     def restart(self) -> bool:
         """End the worker for a fault and start another at once; return False if the slot is given up.
 
-        Where the system starts none, that is a fault as well.
+        If the system cannot start one, that is a fault, too.
         """
         while self.failed():
             try:
@@ -150,6 +150,6 @@ class SupervisedWorker:
             thread.start()
 
     def _leave(self) -> Worker | None:
-        """Have no worker any more, and return the one there was."""
+        """Release the worker and return it."""
         worker, self.worker = self.worker, None
         return worker

@@ -41,7 +41,7 @@ class RemoteRecorder:
 
 
 class WorkerTimeline:
-    """What the parent does with the timeline of the worker in a process of this number."""
+    """The parent's side: the timeline of the worker with this process number."""
 
     def __init__(self, recorder: Recorder, pid: int) -> None:
         self._recorder, self._pid = recorder, pid

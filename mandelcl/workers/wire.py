@@ -13,7 +13,7 @@ _PIECE = 1 << 24  # what is read at once: most answers are no longer
 
 
 class WireError(MandelclError):
-    """A message that makes no sense: the other side is faulty, or something else writes into the pipe."""
+    """An invalid message: the other side is faulty, or another program writes into the pipe."""
 
 
 def send(pipe: BinaryIO, head: Mapping[str, Any], payload: Any = b"") -> None:
@@ -60,7 +60,7 @@ def _write(pipe: BinaryIO, data: memoryview) -> None:
 
 
 def _read(pipe: BinaryIO, size: int) -> bytearray | None:
-    """Return exactly this many bytes; None if the pipe ends before. At most twice the received bytes are allocated."""
+    """Return exactly this many bytes; None if the pipe ends before. It allocates at most twice the received bytes."""
     data = bytearray(min(size, _PIECE))
     done = 0
     while True:
