@@ -58,9 +58,9 @@ def fractions_of(
 ) -> npt.NDArray[np.float32]:
     """Return m + 1 − count − log_d log₂ |z_m| of pixels, of `steps` m and `bits` those of |z_m|² as floats.
 
-    `degrees` are those of the alternating steps, beginning with the step from z₀. It is the chord's
-    value, rounded once to float32. A value that is no norm of an escaped orbit counts as 4, infinity and NaN as the largest
-    float.
+    `degrees` are those of the alternating steps, beginning with the step from z₀. The result is the chord's value,
+    rounded once to float32. A value that is no norm of an escaped orbit counts as 4; infinity and NaN count as the
+    largest float.
     """
     first = next(degree for degree in degrees if degree > 1)
     if all(degree == first for degree in degrees):

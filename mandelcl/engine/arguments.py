@@ -1,6 +1,6 @@
 """The arguments of the kernels, declared once by name and type. A test compares them with the .cl texts.
 
-To give a kernel a further input: its parameter in the text, its line here, and the value where it is launched.
+To add an input to a kernel, add its parameter in the text, its line here, and its value where it is launched.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -163,7 +163,7 @@ def declared(program: BuiltProgram, name: str) -> Kernel:
 
 
 def arguments(kernel: str, values: Mapping[str, Any]) -> list[Any]:
-    """Return a kernel's arguments in its order, each as the driver takes it.
+    """Return a kernel's arguments in order, in the driver's types.
 
     Words are ints, pairs are sequences of two ints. Raises TypeError for a missing or unknown value: a driver would run
     a kernel with mixed-up arguments.

@@ -55,7 +55,7 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
 
 
 def trail_parts(job: Job) -> tuple[source.Part, ...]:
-    """Return the parts that note the last iterates of a job's orbits: what one adds to each plane, and how."""
+    """Return the kernel parts that record the last iterates of a job's orbits for its planes."""
     kept = trails(job.planes)
     if not kept:
         return ()
@@ -78,7 +78,7 @@ def trail_parts(job: Job) -> tuple[source.Part, ...]:
 
 
 def build(device: Device, text: str) -> BuiltProgram:
-    """Return a program for the device: one that was built for it before, or from an earlier process's binary."""
+    """Return a program for the device: one built before, or one from an earlier process's binary, or a new one."""
     kept = device.programs
     program = kept.get(text) or _built(device, text)
     with _keeping:
@@ -90,13 +90,13 @@ def build(device: Device, text: str) -> BuiltProgram:
 
 
 def _is_of(program: BuiltProgram, text: str) -> bool:
-    """Return whether a program may be that of a text, which then names its kernels."""
+    """Return whether a program may belong to a text: whether the text names all of its kernels."""
     names = kernel_names(program)
     return bool(names) and all(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
 
 
 def kernel(device: Device, text: str, name: str) -> Kernel:
-    """Return a kernel of a text that is built for the device, the same one each time in a thread."""
+    """Return a kernel of a text, built for the device. Each thread gets a kernel of its own, the same one each time."""
     program = build(device, text)
     with _keeping:
         kept = device.kernels.setdefault(program, {})

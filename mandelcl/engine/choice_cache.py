@@ -1,9 +1,9 @@
 """The cached choice of a device for a job, so that a later process opens one runtime only.
 
 Opening a runtime takes tens of milliseconds and as many megabytes, and whether its devices are the fastest is known
-only once it is open. So what a full look has chosen is kept with all that it followed from: the installation, what the
-job is to the choice (`_question`), and the cache's entries on the devices that were considered. Where any of it
-differs, or the device's runtime does not offer the same devices, there is a full look again.
+only once it is open. So the choice of a full search is cached with all that it depends on: the installation, what the
+choice takes from the job (`_question`), and the cache's entries on the devices that were considered. If any of it
+differs, or the device's runtime offers other devices, the search is repeated.
 """
 
 import json
@@ -61,7 +61,7 @@ class _Remembered:
 
 
 def resolved(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[DeviceSelection, Job]:
-    """Return what a session for this job alone is to be made of, and the job in its method, number and rounding.
+    """Return the devices for a session of this job alone, and the job with its method, number and rounding.
 
     It is the device that `choose.fastest` takes of those that SPECs name: the remembered one, if nothing speaks against
     it, and else the one that a full look finds. Where several are to share the picture, and where nothing can be
@@ -94,7 +94,7 @@ def resolved(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Devic
 
 
 def _like(resolved: Job | _Remembered, job: Job) -> Job:
-    """Return a job in the method, the number and the rounding of another one."""
+    """Return a job with the method, the number and the rounding of another one."""
     reference = None if resolved.method == "direct" else job.reference
     job = replace(job, method=resolved.method, reference=reference)
     return job.resolved(resolved.number, resolved.rounding)
@@ -115,7 +115,7 @@ _CLASSES = DeviceClass(), DeviceClass(slow_double=True), DeviceClass(fp64=False)
 
 
 def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
-    """Return all that the choice of a device depends on, of a job and how it is asked for; nothing for a bad job.
+    """Return all of a job and its options that the choice of a device depends on; nothing for an invalid job.
 
     Of the view that is which method and number it takes, on devices with double, fast or slow, or without, and whether
     it reaches denormals.
@@ -130,7 +130,7 @@ def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
 
 
 def _read_cached(key: str) -> _Remembered | None:
-    """Return what was kept under a key, if all that it followed from is still in the cache."""
+    """Return the choice under a key, if all cache entries that it depends on are unchanged."""
     try:
         remembered = _Remembered.from_json(cache.read_json(_KIND, key))
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -140,7 +140,7 @@ def _read_cached(key: str) -> _Remembered | None:
 
 
 def _opened(remembered: _Remembered) -> Device | None:
-    """Return the remembered device, its runtime alone opened; None if that does not offer what it did."""
+    """Return the cached device, and open its runtime only; None if the runtime now offers other devices."""
     if remembered.library not in [vendor.library for vendor in RUNTIMES.vendors]:
         return None
     offered = preopen.offered(remembered.library)
@@ -151,7 +151,7 @@ def _opened(remembered: _Remembered) -> Device | None:
 
 
 def _remember(key: str, choice: Choice, notes: dict[tuple[str, str], str]) -> None:
-    """Keep a choice, unless another look may test a device again, or the device's library is not found."""
+    """Cache a choice, unless a later search may test a device again, or the device's library is not found."""
     evidence = tuple((kind, name, digest) for (kind, name), digest in notes.items() if kind in _EVIDENCE)
     if any(kind == "selftest" and not digest for kind, _, digest in evidence):
         return

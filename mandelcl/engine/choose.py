@@ -81,9 +81,9 @@ def fastest(job: Job, devices: Sequence[Device], self_test: bool = True, survey:
     """Return the fastest of the devices that pass the self-test, with the job resolved for all of them.
 
     Speed is the self-test's: steps z² + c a second in the job's number and rounding. GPUs are tried first, then devices
-    with vectors, then the rest, so that a first run tests no more than it must. With `self_test` off the first device
+    with vectors, then the rest, so that a first run tests few. With `self_test` off the first device
     is returned untested. Raises DeviceError if no device can do the job, with the reason for each. All of a job that
-    this depends on is in `recall`, which remembers it.
+    this depends on is in `choice_cache`, which stores it.
     """
     classes = [class_of(device, job.formula, self_test) for device in devices]
     resolved = resolve(job, classes, survey)
@@ -122,7 +122,7 @@ def several(
 
 
 def _able(resolved: ResolvedJob, devices: Sequence[Device], self_test: bool) -> tuple[list[Choice], dict[str, str]]:
-    """Return those of some devices that can do a job, and, by SPEC, why the others cannot."""
+    """Return the devices that can do a job, and by SPEC the reasons why the others cannot."""
     job, warnings = resolved.job, resolved.warnings
     able: list[Choice] = []
     refused: dict[str, str] = {}
@@ -154,7 +154,7 @@ def variants_of(number: NumberFormat, device: Device) -> list[Variant]:
     """Return the variants with which a device is tested in a number."""
     if not number.has_digits:
         return [default_variant(device, number)]
-    # Many GPUs have few units for double; on a CPU there is nothing to find out, and wide numbers build slowly.
+    # Many GPUs have few units for double. On a CPU both kinds need not be measured, and wide numbers build slowly.
     kinds = {device.fp64, False} if device.type == "gpu" else {device.fp64}
     return [default_variant(device, number, double_digits) for double_digits in kinds]
 

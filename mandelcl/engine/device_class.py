@@ -15,7 +15,7 @@ def _never(_number: NumberFormat) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClass:
-    """The class of a device; by default, that of a CPU as most are.
+    """The class of a device. The default is that of most CPUs.
 
     `slow_double` means that double takes at least 16 times as long as float. `vectors` has the elements of the device's
     own vectors, of float and of double: 1 on devices that vectorise across work-items. `slow_fma(number)` is whether
@@ -46,5 +46,5 @@ class DeviceClass:
         return self.fp64 or not number.needs_fp64
 
     def tier(self, number: NumberFormat) -> int:
-        """Return 0 for what is likely to be fastest, a GPU, 1 for a device with vectors, and 2 for others."""
+        """Return 0 for a GPU, which is likely to be fastest, 1 for a device with vectors, and 2 for others."""
         return 0 if self.is_gpu else 1 if self.vectors[number.needs_fp64] > 1 else 2

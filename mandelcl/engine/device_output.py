@@ -20,7 +20,7 @@ from mandelcl.opencl.device import Device
 
 Array: TypeAlias = npt.NDArray[Any]
 
-# A block as it is delivered: its results, words × height × width, or what a form makes of them.
+# The values of a finished block: its results, words × height × width, or an output made of them.
 Delivered: TypeAlias = Array
 
 # Returns host memory for what leaves the device of a block, as an array of this shape and type, row after row.
@@ -29,7 +29,7 @@ GPU_VECTORS, CPU_VECTORS = (4, 128), (8, 64)  # pixels of a work-item, and work-
 
 
 class DeviceOutput(Protocol):
-    """What leaves a device in place of a block's results: an array that a kernel makes of them, for one job.
+    """An array that a kernel makes of a block's results on the device, and that leaves the device in their place.
 
     Rows and columns are those of the block; there may be other dimensions before or behind them.
     """
@@ -53,13 +53,13 @@ def fresh(_block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     return np.empty(shape, dtype)
 
 
-# Returns the form for a job on a device; None where there is none, or it gains nothing.
+# Returns the output for a job on a device; None if there is none, or it gains nothing.
 MakeOutput: TypeAlias = Callable[[Device, Job], DeviceOutput | None]
 
 
 @dataclass(frozen=True, slots=True)
 class OutputPlan:
-    """What becomes of a block's results: they come to memory that `host` provides, or stay on the device.
+    """Where a block's results go: to memory that `host` provides, or nowhere, so that they stay on the device.
 
     A device that shares the host's memory makes them there; from others they are copied. With `totals` the device sums
     them up for the log. With a `form` the device makes something else of them, which leaves it in their place.
@@ -75,7 +75,7 @@ NOWHERE = OutputPlan(host=None, totals=False)  # results stay on the device, whe
 
 
 class KernelOutput(ABC):
-    """What one kernel makes of a block's results, a vector of pixels a work-item (a `DeviceOutput`).
+    """A `DeviceOutput` made by one kernel, with a vector of pixels for each work-item.
 
     A kind of output defines its array's type and shape, whose axis `row_axis` is the rows, and the bytes of a pixel;
     the name of its kernel, the source text and the arguments. `vectors` are by default those of the device's type.
@@ -123,7 +123,7 @@ class KernelOutput(ABC):
         return found.squeeze(self.row_axis)
 
     def key(self, own_text: str) -> str:
-        """Return what the test of the kernel is remembered by; `own_text` is that of the test (`verdicts.text_of`)."""
+        """Return the key of the kernel's verdict. `own_text` is the text of its test (`verdicts.text_of`)."""
         return verdicts.key_of(self._device, self.text(), own_text)
 
     def passes(self, own_text: str, name: str, gives_answers: Callable[[], bool]) -> bool:

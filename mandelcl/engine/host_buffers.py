@@ -1,7 +1,7 @@
 """The pool of host memory for results. It is touched in advance and, for GPUs, pinned.
 
-A copy to memory that no process has touched yet waits for the system to find its pages, which takes several times as
-long as the copy; one to memory that the driver keeps in place (`Device.host_memory`) is faster still.
+A copy to untouched memory waits until the system has found its pages, which takes several times as
+long as the copy. A copy to pinned memory (`Device.host_memory`) is even faster.
 """
 
 import math
@@ -34,7 +34,7 @@ class HostPool:
         self.clear()
 
     def clear(self) -> None:
-        """Release what is not lent; what is will be released with the arrays that view it."""
+        """Release the free memory. Memory in use is released with the arrays that view it."""
         self._free: list[Words] = []  # that given back last at the end
         self._held = 0
         self._returned: deque[Words] = deque()
@@ -75,7 +75,7 @@ class HostPool:
 
 
 class _PooledArray:
-    """What the arrays over lent memory have as their base: it lives as long as the last of them."""
+    """The base of arrays over memory of the pool. It lives as long as the last of them."""
 
     def __init__(self, memory: Words, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         address = memory.__array_interface__["data"]

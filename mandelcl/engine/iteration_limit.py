@@ -70,7 +70,7 @@ def surveyed(job: Job) -> Job:
 
 
 def automatic_limit(job: Job, survey: Survey) -> IterationLimit:
-    """Return the limit that suits the view of a job, which is resolved but for that; at least the job's own.
+    """Return the limit that suits the view of a job, at least the job's own limit. The rest of the job is resolved.
 
     The survey begins there. While fewer than 64 points escape, it goes on eight times as far. Then the limit is three
     times what 99.5 % of the escaping points take, rounded up to 1, 2 or 5 times a power of ten, at least 1000 and two
@@ -122,7 +122,7 @@ def unproved(job: Job, survey: Survey) -> float:
 
 
 def _suited(escaped: Words) -> int:
-    """Return what suits the counts of points that escape: 1, 2 or 5 times a power of ten."""
+    """Return the limit that suits the counts of escaping points: 1, 2 or 5 times a power of ten."""
     if not escaped.size:
         return LEAST
     rank = -(-(escaped.size * _QUANTILE_IN_1000) // 1000)  # of the least count that this share does not exceed

@@ -13,7 +13,7 @@ from mandelcl.opencl.device import Device
 
 
 def shaped(variant: Variant, job: Job) -> Variant:
-    """Return the shape that the kernels of a resolved job have, of the one that its device is to have."""
+    """Return the shape of a resolved job's kernels, given the shape that suits its device."""
     if method_of(job).by_turns:
         return variant.by_turns()
     if DISTANCE.name in job.planes:
@@ -32,7 +32,7 @@ class Kernels:
         self.build_seconds = 0.0
 
     def prepare(self) -> None:
-        """Build now what would otherwise be built on first use."""
+        """Build the kernels now instead of on first use."""
         _ = self.block, self.survivors
 
     @cached_property

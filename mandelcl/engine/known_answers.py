@@ -13,7 +13,7 @@ _CORNERS = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF,
 
 
 def checks(number: NumberFormat, rounding: str, formula: Formula) -> list[Check]:
-    """Return what a device must answer before it is used for a formula in a number and rounding."""
+    """Return the known answers that a device must give before it is used for a formula, number and rounding."""
     return [
         exact_check("integer arithmetic", "selftest_integers", *integers()),
         exact_check("products of short integers", "selftest_short_products", *short_products()),
@@ -52,8 +52,8 @@ def _integer_answers(a: int, b: int, s: int) -> tuple[int, ...]:
 def short_products() -> tuple[Words, Words]:
     """Return (inputs, answers) for `selftest_short_products`: 2 and 8 words a case.
 
-    Compilers take other instructions for factors that they know to have at most 24 bits, and have mixed up those with
-    a sign and those without, or lost the upper half.
+    Compilers use other instructions if they know that factors have at most 24 bits. Some have mixed up factors with
+    and without a sign, or lost the upper half.
     """
     cases = list(product(_SHORT, _SHORT))
     return side_by_side(cases), side_by_side([_short_answers(*case) for case in cases])

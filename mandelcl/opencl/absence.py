@@ -21,7 +21,7 @@ from mandelcl.workers.run_delay import run_bounded
 
 ROOT = Path("/")  # tests look at a machine of their own
 
-# Does what the loader does, and asks each platform for its devices through the dispatch table that the ICD
+# Does the same as the loader, and asks each platform for its devices through the dispatch table that the ICD
 # specification puts at the start of every platform: entry 2 is clGetDeviceIDs. ctypes.CDLL would not do: it forces
 # RTLD_NOW, while the loader opens lazily.
 _TRY = r"""
@@ -68,7 +68,7 @@ for platform in platforms:
 answer(loads=True, devices=devices, reason="" if devices else "loads, but finds no device that it can drive")
 """
 
-# What to install when a runtime's library is there but one that it needs is not.
+# What to install if a runtime's library is found, but a library that it needs is not.
 _CURES = {
     "libimf.so": "pip install intel-cmplr-lib-rt",
     "libintlc.so": "pip install intel-cmplr-lib-rt",

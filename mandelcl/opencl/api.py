@@ -1,6 +1,6 @@
 """The OpenCL API for the other modules of this package. It must be imported after the runtimes are set.
 
-Types that the rest of the package names, and errors as one line.
+It has the types that the rest of the package uses, and turns errors into one line.
 """
 
 import os
@@ -71,7 +71,7 @@ def code_of(error: cl.Error) -> str:
     return " ".join(str(error).split())[:200]
 
 
-_TRUSTED_NS = 1000, 24 * 3600 * 10**9  # shorter and longer times are not trusted: some drivers leave them unset
+_TRUSTED_NS = 1000, 24 * 3600 * 10**9  # other times are not trusted: some drivers leave them unset
 
 
 def event_seconds(event: Event) -> float | None:
@@ -88,7 +88,7 @@ def stamps(event: Event) -> tuple[int, int] | None:
     event.wait()
     try:
         start, end = event.profile.start, event.profile.end
-    except cl.Error:  # the queue keeps no times
+    except cl.Error:  # the queue records no times
         return None
     least, most = _TRUSTED_NS
     return (start, end) if least < end - start < most else None

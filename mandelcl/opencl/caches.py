@@ -1,6 +1,6 @@
 """The caches of runtimes: where they are, and a substitute for PoCL's if its own cannot be used.
 
-Those of a user are named, so that they can be found, and never touched. Without a cache PoCL offers no device, or ends
+The caches of a user are named and never touched. Without a cache PoCL offers no device, or ends
 the process. It takes `POCL_CACHE_DIR`, or else `pocl/kcache` in `XDG_CACHE_HOME` or in `~/.cache`.
 """
 
@@ -44,7 +44,7 @@ def runtimes_caches() -> list[tuple[str, Path]]:
 
 
 def prepare_pocl(vendors: Iterable[Vendor]) -> None:
-    """Have PoCL, if it is among the runtimes, use a folder that goes with this process where its own is of no use.
+    """Have PoCL use a temporary folder of this process if its own cache folder cannot be used.
 
     A folder that the user has chosen stays.
     """
@@ -58,7 +58,7 @@ def prepare_pocl(vendors: Iterable[Vendor]) -> None:
 
 
 def _writable(folder: Path) -> bool:
-    """Return whether a folder is there, or can be made, and a file can be written in it."""
+    """Return whether a folder exists or can be made, and a file can be written in it."""
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:

@@ -35,7 +35,7 @@ class _Command:
 
 
 class Commands:
-    """The commands of a device's queues that are under way, while a trace is recorded.
+    """The commands in flight in a device's queues, while a trace is recorded.
 
     Once they have been waited for, they are recorded. `label` names the device in the trace.
     """

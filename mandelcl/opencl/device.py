@@ -14,7 +14,7 @@ from mandelcl.opencl.queues import Queues
 from mandelcl.opencl.quirks import quirks_of
 
 _looked = False
-_alone = False  # whether the loader was let see one runtime alone
+_alone = False  # whether the loader was shown one runtime only
 
 
 class Device(Queues):
@@ -63,7 +63,7 @@ class Device(Queues):
 
     @property
     def family(self) -> Family:
-        """What is known of GPUs of its kind."""
+        """The family of its GPU."""
         capability = None
         if "cl_nv_device_attribute_query" in self.extensions:
             capability = self.handle.compute_capability_major_nv, self.handle.compute_capability_minor_nv
@@ -93,7 +93,7 @@ class Device(Queues):
 
     @property
     def identity(self) -> str:
-        """What must be the same for compiled kernels and probe results to be reused."""
+        """The key of compiled kernels and probe results: they are reused while it is the same."""
         return "\n".join((self.platform, self.name, self.driver, self.version, self.handle.platform.version))
 
     @property
@@ -103,7 +103,7 @@ class Device(Queues):
 
     @property
     def keeps_binaries(self) -> bool:
-        """Whether a compiled program's binary may be given to it again in a later run."""
+        """Whether a program's binary can be used again in a later run."""
         return all(quirk.keep_binaries for quirk in self._quirks)
 
     @property
@@ -174,7 +174,7 @@ def open_only(library: str, address: int, spec: str) -> Device | None:
 def discover() -> list[Device]:
     """Return every OpenCL device that the loader lists, by the names of their platforms.
 
-    The loader's own order may be that of files in a folder, which is none. Platforms without devices are not counted.
+    The loader's own order may be arbitrary, such as that of files in a folder. Platforms without devices do not count.
     """
     devices = _listed()
     if not _alone:

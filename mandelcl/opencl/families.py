@@ -1,8 +1,8 @@
 """Families of GPUs: properties that are known from the driver's report, before anything is measured.
 
 Double runs at half the speed of float on a few GPUs, and at a 16th to a 64th on most. No property of OpenCL tells them
-apart, and a time might decide a job's number in one way today and in another tomorrow. So this is a table. What
-compilers make of the kernels for GPUs that were never at hand is in docs/vendors.md.
+apart, and a measured time might decide a job's number differently each day. So this is a table. What
+compilers make of the kernels, for GPUs that were never available, is in docs/vendors.md.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What is known of a kind of GPU.
+    """The known properties of a kind of GPU.
 
     `slow_double` means that double takes at least 16 times as long as float. A work-item has `float_orbits` orbits in
     float. `most_written_out` is for how many products of digits kernels write their loops out, an integer product

@@ -16,7 +16,7 @@ _ALL_DEVICES = 0xFFFFFFFF
 _PLATFORM_FACTS = (0x0901, 0x0902)  # CL_PLATFORM_VERSION, CL_PLATFORM_NAME
 _DEVICE_FACTS = (0x102B, 0x102D, 0x102F, 0x1030)  # CL_DEVICE_NAME, CL_DRIVER_VERSION, CL_DEVICE_VERSION, _EXTENSIONS
 _RTLD_LAZY: int = getattr(os, "RTLD_LAZY", 1)  # Windows has none, nor such runtimes
-_MOST = 64  # platforms, or devices of one: more is nonsense
+_MOST = 64  # platforms, or devices of one: more is invalid
 
 _Info = CFUNCTYPE(c_int, c_void_p, c_uint, c_size_t, c_void_p, POINTER(c_size_t))
 _DeviceIds = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint, c_void_p, POINTER(c_uint))
@@ -35,7 +35,7 @@ class Offered:
 
 
 def offered(library: str) -> list[Offered]:
-    """Return the devices of a runtime, all platforms one after the other; none where it does not load or answer.
+    """Return the devices of a runtime, platform by platform; none if it does not load or answer.
 
     The library stays loaded.
     """
@@ -63,7 +63,7 @@ def _functions(of: int) -> Any:
 
 
 def _entry(library: str) -> Any:
-    """Return a runtime's clIcdGetPlatformIDsKHR; None where it cannot be loaded, or has none.
+    """Return a runtime's clIcdGetPlatformIDsKHR; None if it cannot be loaded or has none.
 
     ctypes.CDLL would not do: it forces RTLD_NOW, while loaders open lazily.
     """
@@ -77,7 +77,7 @@ def _entry(library: str) -> Any:
 
 
 def _ids(ask: Any, *of: int) -> list[int]:
-    """Return the addresses that a function lists; none where it fails."""
+    """Return the addresses that a function lists; none if it fails."""
     count = c_uint(0)
     if ask is None or ask(*of, 0, None, byref(count)) or not 0 < count.value <= _MOST:
         return []

@@ -11,7 +11,7 @@ _SPACES: Mapping[object, str] = {
     cl.kernel_arg_address_qualifier.LOCAL: "local",
     cl.kernel_arg_address_qualifier.CONSTANT: "constant",
 }
-# Kernels that are to be asked for their arguments are built with this.
+# The build option for kernels whose arguments are to be reported.
 KEEP_ARGUMENTS = "-cl-kernel-arg-info"
 
 

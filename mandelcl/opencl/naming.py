@@ -16,7 +16,7 @@ _KIND, _KEY = "devices", hashlib.sha256(b"listed last").hexdigest()[:32]
 
 
 class Described(Protocol):
-    """A device, as far as a SPEC may name it; `label` is how messages do."""
+    """The properties of a device by which a SPEC can name it. Messages use `label`."""
 
     @property
     def spec(self) -> str:
@@ -80,14 +80,14 @@ class Known(NamedTuple):
 
 
 def known() -> list[Known]:
-    """Return the devices that were listed last; none where nothing is remembered."""
+    """Return the devices that were listed last; none if there was no list."""
     with suppress(RecursionError, TypeError, ValueError):
         return [Known(*map(str, values)) for values in json.loads(cache.read(_KIND, _KEY) or b"[]")]
     return []
 
 
 def remember(devices: Iterable[Known]) -> None:
-    """Note all devices that are listed now."""
+    """Store the list of devices."""
     listed = list(devices)
     if listed != known():
         cache.write(_KIND, _KEY, json.dumps(listed).encode())

@@ -29,7 +29,7 @@ def library() -> Path | None:
 
 
 def checking(log: Path) -> Mapping[str, str]:
-    """Return the environment of a process in which Oclgrind, if it is seen, checks all it can and writes to `log`."""
+    """Return the environment of a process in which Oclgrind makes all its checks and writes to `log`."""
     return {"OCLGRIND_LOG": str(log), "OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNINITIALIZED": "1"}
 
 

@@ -1,6 +1,6 @@
 """Open the runtime that a process is likely to use in a thread, while Python loads other modules.
 
-Which one that is was noted by an earlier process with the same words. It is a guess: the device is chosen later, and at
+An earlier process with the same words stored which one that is. It is a guess: the device is chosen later, and at
 worst an unused runtime is open. Python's lock is free while a runtime opens, so with two cores this takes no
 time.
 """

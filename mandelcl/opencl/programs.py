@@ -8,13 +8,13 @@ from typing import Any
 from mandelcl.base.errors import BuildError, DeviceError, first_error
 from mandelcl.opencl.api import BuiltProgram, Kernel, Labelled, cl, code_of
 
-_quiet = threading.Lock()  # what warnings do is a choice of the whole process
+_quiet = threading.Lock()  # the filters of warnings belong to the whole process
 
 
 def built(device: Labelled, program: BuiltProgram, options: Sequence[str] = (), **settings: Any) -> BuiltProgram:
     """Return a program, built for its device; raises BuildError with the compiler's log."""
     with _quiet, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # compilers chat; what matters is whether they succeed
+        warnings.simplefilter("ignore")  # compilers print warnings; only their success matters
         try:
             program.build(options=["-cl-std=CL1.2", *options], **settings)
         except cl.Error as error:

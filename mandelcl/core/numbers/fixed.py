@@ -38,7 +38,7 @@ class FixedFormat(NumberFormat):
 
     @property
     def roundings(self) -> tuple[str, ...]:
-        """The one that the format defines."""
+        """The rounding that the format defines."""
         return ("fixed",)
 
     @property
@@ -143,7 +143,7 @@ class FixedFormat(NumberFormat):
         return np.append(self.encode(value, "the distance between pixels"), np.uint32(self.rest(value) & WORD_MASK))
 
     def rest(self, value: Fraction) -> int:
-        """Return what rounding a value to an encoded one leaves over, in units of 2^−32 of the last bit."""
+        """Return the remainder of rounding a value to an encoded one, in units of 2^−32 of the last bit."""
         exact = value * 2**self.fraction_bits
         rest: int = round((exact - round(exact)) * 2**32)
         return min(rest, 2**31 - 1)
@@ -172,7 +172,7 @@ class FixedFormat(NumberFormat):
         return FixedArithmetic(self)
 
     def checks(self, rounding: str, formula: Formula) -> list[Check]:  # noqa: ARG002 - there is one
-        """Return what a device must answer in its self-test."""
+        """Return the known answers for a device's self-test."""
         from mandelcl.core.numbers import fixed_answers  # only a self-test needs it
 
         return [exact_check(formula.summary, "selftest_number", *fixed_answers.steps(self, formula))]

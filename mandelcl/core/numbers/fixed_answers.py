@@ -33,7 +33,7 @@ _POINTS = [
 def steps(number: "FixedFormat", formula: Formula) -> tuple[Words, Words]:
     """Return (inputs, answers) for `selftest_number` in fixed point: orbits of several points while they are inside.
 
-    The test for escape is made against R² = 4 and 1/4 in turn, so that it has both answers.
+    The escape test alternates between R² = 4 and 1/4, so that it has both answers.
     """
     arithmetic = FixedArithmetic(number)
     radii = (arithmetic.encode(Fraction(4)), arithmetic.encode(Fraction(1, 4)))
@@ -59,7 +59,7 @@ def steps(number: "FixedFormat", formula: Formula) -> tuple[Words, Words]:
 
 
 def _has_room(number: "FixedFormat", formula: Formula, z: Complex) -> bool:
-    """Return whether all that a step makes of z is within the number's reach."""
+    """Return whether all results of a step from z are within the number's reach."""
     parts = [FixedArithmetic(number).join(part) * number.last_unit for part in z]
     size = root_above(parts[0] ** 2 + parts[1] ** 2)
     return all(line.largest(size, _LARGEST_POINT) < number.step_reach for line in formula.lines)

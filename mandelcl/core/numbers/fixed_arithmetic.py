@@ -70,7 +70,7 @@ class FixedArithmetic:
         return sums
 
     def negate(self, a: Digits) -> Digits:
-        """Return −a: each digit with its sign turned."""
+        """Return −a: each digit with the opposite sign."""
         return [-digit for digit in a]
 
     def absolute(self, a: Digits) -> Digits:
@@ -120,7 +120,7 @@ class FixedArithmetic:
         return [units, *reversed(result)]
 
     def join(self, digits: Digits) -> int:
-        """Return what `split` took apart."""
+        """Return the value of some digits: the inverse of `split`."""
         units = 0
         for digit in digits:
             units = (units << self._number.bits) + digit

@@ -18,7 +18,7 @@ GUARD_BITS = 4
 
 @dataclass(frozen=True, slots=True)
 class ErrorBounds:
-    """How far rounding carries two orbits of a view apart, beyond what their points and z explain.
+    """How far rounding can carry two orbits of a view apart, beyond the difference of their points.
 
     In a step by `unit`·(|z|^degree + |c|) + `step`, both orbits taken together. A step of the derivative has a relative
     error of at most `relative`; the difference of two z and that of their images on the way out differ by up to `far`.
@@ -83,11 +83,11 @@ class NumberFormat(ABC):
 
     @abstractmethod
     def arithmetic(self, rounding: str) -> Arithmetic:
-        """Return the number's operations in a rounding, on the host: to the last bit those of its kernel part."""
+        """Return the number's operations on the host, in a rounding. They give the bits of its kernel part."""
 
     @abstractmethod
     def checks(self, rounding: str, formula: Formula) -> list[Check]:
-        """Return what a device must answer in its self-test before it is used for the number and a formula."""
+        """Return the known answers for the self-test of the number with a formula."""
 
     @property
     @abstractmethod
@@ -131,7 +131,7 @@ class NumberFormat(ABC):
     def least_radius_squared(self) -> Fraction:
         """Return the least R² that it can test for: the number just below 4, which stands for |z|² ≥ 4.
 
-        Below that an orbit could leave the disc and come back, and a count would depend on how often one looks.
+        Below that an orbit could leave the disc and come back, and a count would depend on how often it is tested.
         """
 
     @abstractmethod

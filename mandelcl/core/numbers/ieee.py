@@ -58,7 +58,7 @@ class IeeeFormat(NumberFormat):
         return FusedIntegers(self) if rounding == "fused" else Scalars(self, fused=False)
 
     def checks(self, rounding: str, formula: Formula) -> list[Check]:
-        """Return what a device must answer in its self-test."""
+        """Return the known answers for a device's self-test."""
         from mandelcl.core.numbers import ieee_answers  # only a self-test needs it
 
         return ieee_answers.checks(self, rounding == "fused", formula)

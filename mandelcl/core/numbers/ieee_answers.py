@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def checks(number: "IeeeFormat", fused: bool, formula: Formula) -> list[Check]:
-    """Return what a device must answer: that nothing is fused which is not asked to be, and how a step rounds."""
+    """Return the known answers that show that nothing else is fused, and how a step rounds."""
     checks_made = []
     asked = [
         ("rounding of a·b ± c", "selftest_shapes", shapes(number, fused), 3, 10 if fused else 8),

@@ -14,7 +14,7 @@ Scalar: TypeAlias = np.float32 | np.float64
 
 
 class Scalars:
-    """Numpy scalars, infinities and NaN included; a fused product and sum goes by way of fractions."""
+    """Operations on numpy scalars, with infinities and NaN. A fused product and sum uses exact fractions."""
 
     def __init__(self, number: "IeeeFormat", fused: bool) -> None:
         self._number, self._fused = number, fused
@@ -135,7 +135,7 @@ class Scalars:
 
 
 class FusedIntegers:
-    """Fused operations on whole multiples of the least denormal: far quicker than fractions.
+    """Fused operations on whole multiples of the least denormal. They are much faster than fractions.
 
     Beyond the largest number it goes on as if there were larger ones, where a device has infinity; neither is inside.
     """

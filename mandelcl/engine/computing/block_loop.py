@@ -49,7 +49,7 @@ class BlockLoop:
         self._watch, self._device_pool = settings.watch, device_pool
 
     def queue(self, bands: Iterable[Block], room: Room = boundless) -> BlockQueue:
-        """Return the blocks of some bands as this work cuts them."""
+        """Return the blocks into which this work divides some bands."""
         return BlockQueue(bands, self._division.cut, room)
 
     def run_blocks(
@@ -97,7 +97,7 @@ def noted(
 class TimedBlocks:
     """Blocks from another source (a `BlockSource`). Each is a span on the track `blocks`.
 
-    Several are under way at once; a span begins where the one before ends, so that they show how fast blocks come.
+    Several are in flight at once. A span begins when the one before ends, so spans show how fast blocks finish.
     """
 
     def __init__(self, blocks: BlockSource) -> None:

@@ -96,7 +96,7 @@ class Computation(BlockLoop):
             yield Finished(block, values)
 
     def acquire(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
+        """Return uninitialised host memory to which copies are fast. It returns to the pool when no array views it."""
         return self._host_pool.acquire(shape, dtype)
 
     def set_output(self, make: MakeOutput) -> bool:
@@ -147,5 +147,5 @@ def execution_of(choice: choose.Choice, settings: Settings) -> Execution:
 
 
 def fastest_computation(job: Job, devices: Sequence[Device], settings: Settings) -> Computation:
-    """Return the computation on the fastest of some devices, by default all; raises what `choose.fastest` does."""
+    """Return the computation on the fastest of some devices, by default of all. Raises as `choose.fastest` does."""
     return Computation(survey.fastest(job, devices or choose.matching(()), settings.self_test), settings)

@@ -23,8 +23,8 @@ class Progress:
     """How far a render has got.
 
     Pixels done and in all, the iterations of those done in this run, seconds since it began, and the device's name.
-    As long as the devices wait for the reference orbit of a deep view, `reference` is how many iterations of it are
-    done, and no pixel is. As long as counts are proved in exact arithmetic, `exact` is how many of how many are done,
+    While the devices wait for the reference orbit of a deep view, `reference` is how many iterations of it are
+    done, and no pixel is. While counts are proved in exact arithmetic, `exact` is how many of how many are done,
     in the current block.
     """
 
@@ -50,8 +50,8 @@ class Settings:
     however long that takes. With `self_test` off the device is trusted. `shortcuts` end orbits early that are known
     never to escape. `watch` is called with the rectangles of border tracing. With `guarded`, results are filled with
     NO_COUNT before they are computed. Where the plane `certified` is asked for, exact arithmetic may take `certify_for`
-    seconds in all for counts that nothing else proves; what is left is not certified. Raises InvalidInputError for
-    values of another type, and for a time or a size that is none.
+    seconds in all for counts that nothing else proves; the others are not certified. Raises InvalidInputError for
+    values of another type, and for an invalid time or size.
     """
 
     variant: Variant | None = None

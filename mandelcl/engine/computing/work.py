@@ -88,7 +88,7 @@ class Work(Protocol):
         """
 
     def acquire(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-        """Return host memory that results reach fast, not initialised; it is lent until nothing views it any more."""
+        """Return uninitialised host memory to which copies are fast. It returns to the pool when no array views it."""
 
     def set_output(self, make: MakeOutput) -> bool:
         """Have the next blocks of `run` yielded in the form that `make` returns for the device; return whether so.
@@ -113,7 +113,7 @@ class Work(Protocol):
 class WorkStage:
     """A stage over the blocks of another work (a `Work` but for `run` and `report`): what it leaves out is the other's.
 
-    A stage makes values on the host, so no device makes something else of them. Listed pixels are the other's, too.
+    A stage makes values on the host, so it has no device output. Listed pixels are those of the other work.
     """
 
     def __init__(self, work: Work) -> None:
