@@ -68,7 +68,7 @@ class Memory:
         return self._over is not None
 
     def use_own_buffer(self) -> None:
-        """Have results made in the memory's own buffer; nothing that was launched before may still run."""
+        """Have results made in the memory's own buffer. No earlier launch may still run."""
         if self._mapped is not None:
             self._device.unmap(self._mapped)
         self._over = self._mapped = None
@@ -92,7 +92,7 @@ class Memory:
     def host_words(self, name: str, words: int = 1) -> Words:
         """Return this many words of host memory for the device to copy to; the same for the same name.
 
-        Where a GPU's driver copies to other memory than its own, the host may have to wait until it has.
+        If a GPU's driver copies to memory that is not its own, the host may have to wait for the copy.
         """
         kept = self._words.get(name)
         if kept is None or kept.size < words:
@@ -126,7 +126,7 @@ class Memory:
         return results, self._device.fetch(self.results, results)
 
     def read_form(self, block: Block, host: HostMemory, form: DeviceOutput) -> tuple[Array, Event]:
-        """Return what a form makes of a block's results, and the event after which it is there.
+        """Return the output that a form makes of a block's results, and the event after which it is complete.
 
         The block's last launch must have been waited for. A device that shares the host's memory makes it there where
         that has room, and is then made in place.
@@ -144,7 +144,7 @@ class Memory:
 
 
 class DevicePool:
-    """Device memory that no block uses, kept for the next block or job; the oldest is dropped first."""
+    """Device memory that is free for the next block or job. The oldest is released first."""
 
     def __init__(self) -> None:
         self._kept: list[Memory] = []
@@ -160,7 +160,7 @@ class DevicePool:
         return Memory(device, job, pixels, width)
 
     def give(self, memory: Memory) -> None:
-        """Keep memory that is free again."""
+        """Take back memory that is free again."""
         self._kept.append(memory)
         del self._kept[:-_MOST_SPARE]
 

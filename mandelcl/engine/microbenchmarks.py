@@ -52,7 +52,7 @@ def is_software(fma: Launcher, sums: Launcher) -> bool:
 
 
 def loop_limit(device: Device, kernel: Kernel) -> int:
-    """Return after how many iterations the driver stops a loop; 0 where it does not."""
+    """Return the number of iterations after which the driver stops a loop; 0 if it does not."""
     made = np.zeros(1, np.uint32)
     limit, output = device.upload(np.array([_LOOP_TRIED, 0], np.uint32)), device.allocate(4)
     device.launch(kernel, (1,), (1,), *arguments("selftest_loop", {"in": limit, "out": output}))

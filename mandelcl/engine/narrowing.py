@@ -46,12 +46,12 @@ def source_text() -> str:
 
 
 def narrows(job: Job) -> bool:
-    """Return whether counts are all that is kept of a job, and 16 bits hold them."""
+    """Return whether a job has no plane but counts, and 16 bits hold them."""
     return job.planes == (COUNTS.name,) and job.iterations <= MOST
 
 
 def counts_16(device: Device, job: Job) -> Counts16 | None:
-    """Return the form of a job's counts in 16 bits; None where it gains nothing or they do not fit.
+    """Return the output of a job's counts in 16 bits; None if it gains nothing or they do not fit.
 
     It gains where results are copied. A device that shares the host's memory makes them there, and would have to write
     them a second time.
@@ -60,5 +60,5 @@ def counts_16(device: Device, job: Job) -> Counts16 | None:
 
 
 def worthwhile(device: Device, pixels: int) -> bool:
-    """Return whether counts of this many pixels arrive earlier if the device narrows them."""
+    """Return whether narrowing on the device makes the copy of this many counts faster."""
     return not device.shares_memory and pixels >= _LEAST_PIXELS

@@ -85,7 +85,7 @@ class Execution:
 
 
 class Program:
-    """A resolved job on a device: its kernels, what they read, and their launches."""
+    """A resolved job on a device: its kernels, their inputs, and their launches."""
 
     def __init__(
         self, device: Device, job: Job, variant: Variant | None = None, execution: Execution | None = None
@@ -145,7 +145,7 @@ class Program:
         return self.variant.saturation(self.device.compute_units)
 
     def constant(self, name: str, words: Callable[[], npt.NDArray[Any]]) -> Buffer:
-        """Return device memory with these words, which are the same for all launches of the program."""
+        """Return a buffer with these words, shared by all launches of the program."""
         if name not in self._constants:
             self._constants[name] = self.device.upload(words())
         return self._constants[name]
@@ -163,7 +163,7 @@ class Program:
     def launch_probe(self, memory: Memory, columns: int, rows: int, strides: int) -> RunningLaunch:
         """Run `strides` strides of orbits that never escape, for timing: c = 0 everywhere.
 
-        By turns, orbits are the job's own from the picture's corner on: how long a turn takes depends on the reference.
+        A loop by turns is timed with the job's own orbits, since the time of a turn depends on the reference.
         """
         words = self.view_words if self.method.by_turns else self.device.upload(_encoded_zero(self.job))
         values = {"view_words": words, "offset": (0, 0), "size": (columns, rows)}
@@ -270,7 +270,7 @@ class Program:
         orbits: int,
         counted: bool,
     ) -> RunningLaunch:
-        """Start a kernel; where survivors are not `counted`, there are none, or another kernel counts them."""
+        """Start a kernel. If survivors are not `counted`, there are none, or another kernel counts them."""
         rounded = tuple(-(-size // of) * of for size, of in zip(items, local, strict=True))
         kernel_arguments = arguments(name, values)
         if not counted:
@@ -292,7 +292,7 @@ class Program:
 
 
 def _encoded_view(job: Job, lattice: Lattice) -> Words:
-    """Return what kernels load of a resolved job's view: R², the map's words and the formula's parameters.
+    """Return the words that kernels load for a resolved job's view: R², the map's words and the formula's parameters.
 
     They are as cl/advance.cl has them, with the points on a lattice as cl/map_lattice.cl loads it.
     """

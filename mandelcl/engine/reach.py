@@ -70,7 +70,7 @@ def able_to_iterate(job: Job) -> str:
 
 
 def _way_out(job: Job, numbers: Sequence[NumberFormat], rounding: str | None) -> str:
-    """Return what to do about a view that none of some numbers resolves."""
+    """Return the advice for a view that none of some numbers resolves."""
     if job.formula.perturbable:
         given = [] if rounding in (None, "fused") else [f"--rounding {rounding}"]
         given += ["--strict"] if job.strict else []

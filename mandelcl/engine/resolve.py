@@ -20,7 +20,7 @@ from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
 from mandelcl.engine.methods import mapped_view
 
 # Bits of a reference's steps and of where its tail begins, by number: docs/deep-zoom.md weighs truth against time. Fine
-# steps have their price where there are many of them; the coarsest are for counts that are to be proved in any case.
+# steps cost time if there are many of them. The coarsest are for counts that are proved in any case.
 FINE = {DOUBLE.name: (22, 8), FLOAT.name: (11, 3)}
 _DEEP = {DOUBLE.name: (15, 12), FLOAT.name: (10, 4)}
 _MAPS = {DOUBLE.name: (20, 12), FLOAT.name: (10, 4)}  # long orbits add up more errors
@@ -39,7 +39,7 @@ _LEAST_WORK, _LEAST_WORK_GPU = 1e9, 5e10
 
 @dataclass(frozen=True, slots=True)
 class ResolvedJob:
-    """A job in which nothing is left to `auto`, and warnings for the user."""
+    """A job without `auto`, and warnings for the user."""
 
     job: Job
     warnings: tuple[str, ...] = ()

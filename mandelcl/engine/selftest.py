@@ -38,7 +38,7 @@ _SLOW_FMA: dict[str, bool] = {}
 
 @dataclass(frozen=True, slots=True)
 class SelfTestResult:
-    """What the self-test found for a number and rounding.
+    """The result of the self-test for a number and rounding.
 
     `reason` is empty if it passed. `denormals` is whether the device keeps them. `speed` is in steps z² + c a
     second, all lanes together; 0 where the test failed. `loop_limit` is the number of iterations after which the

@@ -115,7 +115,7 @@ class _Memories:
 
 
 def _started(program: Program, block: Block, indices: Indices, pace: Pace, memories: _Memories) -> Iterator[_Part]:
-    """Yield the parts of a list, each when its first launch has been started."""
+    """Yield each part of a list after its first launch has been started."""
     device, first = program.device, 0
     while first < indices.size:
         memory = memories.shared(program)

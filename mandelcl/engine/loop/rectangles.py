@@ -35,7 +35,7 @@ class Rectangles:
         self._program, self._device, self._memory = program, program.device, memory
         job = program.job
         self._steps = min(plan.steps, program.most_strides * program.variant.stride)
-        # Where more than the count is kept of a pixel, the rest is known without iterating only inside the set.
+        # If a pixel has more planes than its count, they are known without iterating only inside the set.
         self._inside_only = job.words > job.counts.words
         outside = {"nothing": 0, "outside": _LEAST_TRUSTED, "all": 1}[plan.trust]
         self._trust = 0 if self._inside_only else outside, plan.trust == "all"
@@ -70,7 +70,7 @@ class Rectangles:
         return np.zeros(1, np.uint32)
 
     def begin_listing(self, block: Block) -> Buffer:
-        """Make the whole block the only rectangle; from then on the device lists the rectangles to be divided.
+        """Make the whole block the only rectangle. From now on the device lists the rectangles to divide.
 
         Returns the buffer whose first word is the number of pixels computed, once everything has run.
         """
@@ -82,11 +82,11 @@ class Rectangles:
         return self._listed
 
     def select(self, numbers: Words) -> None:
-        """Let the rectangles with these numbers be the next to be worked on."""
+        """Select the rectangles with these numbers for the next step."""
         self._writing = [self._device.write(self._numbers.room(numbers.size), numbers)]
 
     def collect(self, level: DivisionLevel, most: int) -> None:
-        """Let the parts that are mixed, of at most `most` in all, be the next to be worked on."""
+        """Select the mixed parts, of at most `most` parts in all, for the next step."""
         values = {"answers": self._answers.buffer, "each": level.children, "most": most, **self._listing()}
         self._launch("rectangles_collect", (most,), None, values | {"ids": self._numbers.room(most)})
         self._level += 1
@@ -183,7 +183,7 @@ class Rectangles:
         self.launched.append(self._device.launch(kernel, size, local, *arguments(name, values)))
 
     def made(self, total: int) -> tuple[Words, Counts]:
-        """Return the younger rectangles, a row of four words each, and what is proved of them."""
+        """Return the younger rectangles, a row of four words each, and their proved counts."""
         corners, proved = np.empty((total, 4), np.uint32), np.empty(total, self._counts.dtype)
         self._device.read(self._children.buffer, corners)
         self._device.wait(self._device.read(self._proved.buffer, proved))

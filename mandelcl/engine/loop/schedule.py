@@ -11,7 +11,7 @@ from mandelcl.core.block import Block
 _LEAST_STRIDES = 8
 _GROWTH = 4.0
 _LATEST = 1.5  # budgets
-# A rate that was measured another day is not trusted at once: the first launches are this much smaller.
+# A rate from the cache may be out of date: the first launches are this much smaller.
 _CAUTION = 4.0
 # Turns that follow one another may take much longer than those that were measured.
 _CAUTION_UNEVEN = 32.0
@@ -35,14 +35,14 @@ def default_budget(watchdog: bool | None, kind: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """What a launch takes: rows of a block (where it starts from z₀) and strides of iterations."""
+    """The size of a launch: rows of a block (if it starts from z₀) and strides of iterations."""
 
     rows: int
     strides: int
 
 
 class BlockSource(Protocol):
-    """Where blocks to be computed come from."""
+    """A source of blocks to compute."""
 
     def take(self, wait: bool = True) -> Block | None:
         """Return the next block; None if there is none left or, without `wait`, none yet."""
@@ -52,7 +52,7 @@ class BlockSource(Protocol):
 
 
 class BlockQueue:
-    """Blocks in the order in which they are to be computed; several threads may take from it.
+    """A queue of blocks in the order of computation. Several threads may take blocks from it.
 
     They are cut by `cut` from `bands`. `room(wait)` is whether there is memory for another band; with `wait` it
     returns only when there is.
@@ -121,7 +121,7 @@ class Priorities:
 
 
 class Pace:
-    """How much work a launch may hold so that it lasts about `budget` seconds.
+    """The size of launches that last about `budget` seconds each.
 
     `rate` is the device's iterations a second when no orbit escapes, with at least `saturation` orbits in flight; fewer
     orbits take as long. Launches are planned for the worst case, that no orbit escapes, so a sudden rise in cost from

@@ -42,7 +42,7 @@ _IN_FLIGHT_BYTES = 128 << 20  # of results of the blocks that many workers compu
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How long the blocks of a device that shares a picture are to take, in seconds if nothing escapes.
+    """The duration of blocks on a device that shares a picture, in seconds if nothing escapes.
 
     They take at least `least` and at most `most`. Where most pixels turn out to escape sooner, blocks of up to
     `stretch` times as many pixels are made to last as long as `most`, and up to `least_stretch` times to last `least`.
@@ -54,7 +54,7 @@ class Sharing:
     least_stretch: int
 
 
-# In a process beside this one; and far away, where a block costs some ten milliseconds on the way and more in between.
+# In another process of this machine, and on another machine, to which a block takes some ten milliseconds.
 HERE, ELSEWHERE = Sharing(0.02, 1.0, 1, 1), Sharing(0.25, 1.0, 16, 2)
 
 

@@ -33,7 +33,7 @@ _LEAST_PROOF = 4096  # iterations in which a proof is looked for
 def fastest(
     job: Job, devices: Sequence[Device], self_test: bool = True, wait: Callable[[Job], None] = lambda _job: None
 ) -> choose.Choice:
-    """Return what `choose.fastest` does; what a job leaves to a survey is decided by one on the fastest device.
+    """Return the choice of `choose.fastest`. If the job needs a survey, it runs on the fastest device.
 
     `wait` is called with each surveyed job before anything of it is computed.
     """
@@ -95,12 +95,12 @@ class DeviceSurvey:
 
 
 def kept_counts(job: Job, compute: Callable[[Job], Counts]) -> Counts:
-    """Return the counts of a small resolved job: those that are kept on disk, or those that `compute` returns."""
+    """Return the counts of a small resolved job, from the cache or from `compute`."""
     return _kept("", job, job.iterations, compute, job.counts.dtype)
 
 
 def _kept(what: str, job: Job, most: int, compute: Callable[[Job], Counts], dtype: npt.DTypeLike = np.uint32) -> Counts:
-    """Return numbers of a job's pixels, none larger than `most`: those that are kept, or what `compute` returns."""
+    """Return numbers of a job's pixels, none larger than `most`, from the cache or from `compute`."""
     key, shape = digest(f"{_FORM}{what} {job.to_json()}"), (job.view.height, job.view.width)
     kept = cache.read(_KIND, key)
     if kept is not None:
@@ -108,7 +108,7 @@ def _kept(what: str, job: Job, most: int, compute: Callable[[Job], Counts], dtyp
             little = np.frombuffer(zlib.decompress(kept), np.dtype(dtype).newbyteorder("<"))
             words: Counts = little.astype(dtype).reshape(shape)
         except (ValueError, zlib.error):
-            cache.remove(_KIND, key)  # it is not what this version writes
+            cache.remove(_KIND, key)  # this version does not write such entries
         else:
             if words.max() <= most:
                 return words

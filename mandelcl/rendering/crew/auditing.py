@@ -49,7 +49,7 @@ def digest_of(results: Words) -> bytes:
 
 
 class Audits:
-    """What each worker has delivered, and what of it is computed again."""
+    """The blocks that each worker has delivered, and those of them that are computed again."""
 
     def __init__(self) -> None:
         self._delivered: dict[str, list[AcceptedBlock]] = {}
@@ -66,7 +66,7 @@ class Audits:
         self._delivered.setdefault(name, []).append(output_plan)
 
     def suspect(self, name: str) -> list[AcceptedBlock]:
-        """Have all that a worker has delivered computed again, and return it."""
+        """Have all blocks of a worker computed again, and return them."""
         suspects = self._delivered.pop(name, [])
         self._open += suspects
         return suspects
@@ -85,7 +85,7 @@ class Audits:
         return bool(self._assigned.get(name))
 
     def answer(self, name: str, block: Block) -> AcceptedBlock | None:
-        """Return what was delivered before of a block that a worker was to compute again; None if it was not."""
+        """Return the earlier delivery of a block that a worker was to compute again; None if there is none."""
         return self._assigned.get(name, {}).pop(block, None)
 
     def reopen(self, output_plan: AcceptedBlock) -> None:
@@ -93,5 +93,5 @@ class Audits:
         self._open.append(output_plan)
 
     def leave(self, name: str) -> None:
-        """Give what a worker was to compute again to others."""
+        """Reassign the blocks that a worker was to compute again."""
         self._open += self._assigned.pop(name, {}).values()

@@ -31,7 +31,7 @@ from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 
 class _PendingBlocks:
-    """What the parent wants: assignments, and the blocks of the newest, urgent ones first (a `BlockSource`).
+    """The parent's orders: assignments, and the blocks of the newest one, urgent ones first (a `BlockSource`).
 
     `buffer_of` returns the parent's buffer for the results of a block, if there is one, and
     `pixels_of` which pixels a block is that is a part of a list: all blocks of an assignment are, or none.
@@ -118,7 +118,7 @@ class _BlockWorker:
         self._work = self._computation(order["job"])
 
     def run(self, assignment: int) -> None:
-        """Do one assignment after another, for ever."""
+        """Do one assignment after another until the process ends."""
         while True:
             self._be_ready(assignment)
             try:
@@ -159,7 +159,7 @@ class _BlockWorker:
         """Compute blocks as they come; raises CancelledError, after a launch, if there is a newer assignment."""
         log = LaunchLog()
         reported, copied, filled = 0, 0.0, 0
-        output_plan = OutputPlan(self._host_memory, totals=False)  # the parent believes no totals
+        output_plan = OutputPlan(self._host_memory, totals=False)  # the parent does not trust totals
         listed = self._pending.lists()
         rectangles = partial(self._work.run_blocks, log=log, cancel=self._pending, output_plan=output_plan)
         for block, results in self._listed(log) if listed else rectangles(self._pending):
@@ -212,7 +212,7 @@ def serve_order(channel: Channel, order: Mapping[str, Any]) -> None:
 
 
 def _find(description: Mapping[str, str]) -> Device:
-    """Return the device that the parent means: its number may have changed, its names have not."""
+    """Return the device that the parent means, by its names: its number may have changed."""
     alike = [
         device
         for device in discover()

@@ -26,7 +26,7 @@ class PixelSample:
 
 
 def implausible(results: Words, job: Job) -> str | None:
-    """Return why a block's results (words × height × width) cannot be right, in a phrase; None if they can."""
+    """Return why a block's results (words × height × width) are invalid, as a phrase; None if they are valid."""
     counts = job.counts.of(results)
     if (counts == job.counts.none).any():
         return "returned memory that it never wrote"
@@ -52,7 +52,7 @@ def host_disagrees(job: Job, sample: PixelSample, pixels: PixelList | None = Non
 
 
 def host_rules_against(job: Job, sample: PixelSample, pixels: PixelList | None = None) -> bool | None:
-    """Return what `host_disagrees` does, with more patience, for when two devices disagree."""
+    """Return the same as `host_disagrees`, with a larger limit, for a dispute between two devices."""
     return _disagrees(job, sample, pixels, _DISPUTE_ITERATIONS[job.rounding])
 
 

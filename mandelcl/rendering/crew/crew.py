@@ -73,7 +73,7 @@ class Crew:
             raise
 
     def reset(self, job: Job) -> None:
-        """Take another resolved job, in the same number and rounding; what is under way is dropped after its launch.
+        """Take another resolved job, in the same number and rounding. Blocks in flight are dropped after their launch.
 
         The workers stay. An earlier run yields nothing more. Devices that cannot do this job wait for the next one.
         Raises InvalidInputError for a job of another kind, DeviceError if no device is left.
@@ -247,7 +247,7 @@ class Crew:
             slot.give(block, idle=idle, pixels=self._pixels)
 
     def _await_event(self) -> Finished | None:
-        """Wait for what happens next; return a block that is finished by it."""
+        """Wait for the next event, and return a block that it finishes."""
         stop_if(self._cancel)
         for slot, why in self._pool.overdue(self._busy):
             self._fault(slot, why)

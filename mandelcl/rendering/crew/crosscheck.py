@@ -139,7 +139,7 @@ class CrossChecks:
         return None
 
     def leave(self, name: str) -> None:
-        """Forget the results of a device, and reopen the checks that it was given."""
+        """Discard the results of a device, and reopen the checks assigned to it."""
         for check in self._waiting():
             if check.owner == name:
                 self._forget(check)

@@ -22,7 +22,7 @@ _REPEATED_PART = 4  # of a block's rows this part is repeated: all of them would
 
 
 class Judge:
-    """Judges the results of one assignment of a job, by the workers of a roster, and notes what they come to in a log.
+    """Judges the results of one assignment of a job by the workers of a pool, and adds their totals to a log.
 
     `fault(slot, why, wrong)` is called for a worker whose results are wrong. With `repeats` some blocks are computed by
     another worker as well, and what was delivered is remembered for `audits`. Blocks are parts of the list `pixels`,

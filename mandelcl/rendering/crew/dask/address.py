@@ -29,7 +29,7 @@ class SchedulerAddress:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return what a text names; raises InvalidInputError where it is no address."""
+        """Return the address in a text. Raises InvalidInputError if it is not an address."""
         local = re.fullmatch(r"local(?::([0-9]{1,4}))?", text)
         if local:
             workers = int(local[1] or 1)

@@ -151,7 +151,7 @@ class Connection:
         future = self.client.submit(
             task, *values, key=f"{name}-{uuid.uuid4().hex}", workers=[member.address], pure=False, priority=priority,
         )  # fmt: skip
-        # The way by the scheduler takes three times as long, and Dask mixes results that are on their way.
+        # A message by the scheduler takes three times as long, and Dask mixes results in flight.
         gathered = self.client.gather(future, direct=self._direct, asynchronous=True)
         done: asyncio.Future[_T] = asyncio.ensure_future(gathered)
         done.add_done_callback(lambda one: one.cancelled() or one.exception())  # the caller may have stopped waiting

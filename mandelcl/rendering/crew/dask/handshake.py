@@ -15,7 +15,7 @@ from mandelcl.opencl.device import Device
 from mandelcl.version import __version__
 from mandelcl.workers.wire import WireError
 
-KEY = "mandelcl"  # of the description, among all that Dask knows of a worker
+KEY = "mandelcl"  # the key of the description in Dask's information about a worker
 
 
 @cache

@@ -56,7 +56,7 @@ class Members:
         self._wrong: set[str] = set()  # names of workers that are excluded
 
     def update(self, workers: Mapping[str, Mapping[str, Any]]) -> None:
-        """Take note of the workers that there are now."""
+        """Update the members to the present workers."""
         for address, member in list(self.present.items()):
             if address not in workers:
                 member.gone = True
@@ -78,7 +78,7 @@ class Members:
             self.refused[member.address] = f"{member.device.label}: {_WRONG}"
 
     def clear(self) -> None:
-        """Take note that all are out of reach."""
+        """Mark all as unreachable."""
         self.update({})
 
     def _meet(self, address: str, info: Mapping[str, Any]) -> None:

@@ -99,7 +99,7 @@ class Placement:
         question = {"key": key, "job": job.to_json(), "self_test": self._self_test}
         try:
             return parsed(await self._connection.ask(member, tasks.probe, question))
-        except Exception as error:  # whatever a worker raises is its fault, and no other's
+        except Exception as error:  # any error in a worker is a fault of this worker only
             reason = printable(f"{error}") or type(error).__name__
             return Variant(1, 1, 1, 1, 1, 1, 1), SelfTestResult(False, reason, False, 0.0, 0)
 

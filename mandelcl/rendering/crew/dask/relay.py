@@ -61,7 +61,7 @@ class Relay:
         return _answered(opened)
 
     def probe(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the device answers to a question about a job; raises DeviceError where it fails.
+        """Return the device's answer to a question about a job. Raises DeviceError if it fails.
 
         Questions of one `key` have one answer: the number, the rounding and what of the formula is in the text of a
         kernel.
@@ -235,7 +235,7 @@ class Relay:
 
 
 def _setup(order: Order) -> dict[str, Any]:
-    """Return what a process is started with, and keeps for all jobs."""
+    """Return the message that starts a process, which is the same for all jobs."""
     return {name: value for name, value in order.items() if name not in ("session", "job")}
 
 

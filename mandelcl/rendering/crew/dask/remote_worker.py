@@ -105,7 +105,7 @@ class RemoteWorker:
                 raise WireError("results that are not bytes")
         except asyncio.CancelledError:
             return
-        except Exception as error:  # whatever a worker raises is its fault, and no other's
+        except Exception as error:  # any error in a worker is a fault of this worker only
             if self._member.gone:
                 return
             kind = "" if isinstance(error, MandelclError) else f"{type(error).__name__}: "

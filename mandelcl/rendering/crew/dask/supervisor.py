@@ -22,7 +22,7 @@ _TICK_S = 0.2
 
 
 class _Place(SupervisedWorker):
-    """A Dask worker to be: its turn among the devices, and its device's name once that is known."""
+    """A Dask worker that is starting: its number among the devices, and its device's name once it is known."""
 
     def __init__(self, index: int, start_worker: Callable[[int], Worker]) -> None:
         super().__init__(partial(start_worker, index), _POLICY)

@@ -30,7 +30,7 @@ def _here() -> Relay:
 
 
 def probe(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the device answers to a question about a job."""
+    """Return the device's answer to a question about a job."""
     return _here().probe(question)
 
 

@@ -89,7 +89,7 @@ class ClusterPool(WorkerPool):
         return parts, notes
 
     def assign(self, job: Job) -> tuple[int, int]:
-        """Have all workers drop their blocks and get ready for a job; return as `Roster.assign` does."""
+        """Have all workers drop their blocks and get ready for a job. Returns the same as `WorkerPool.assign`."""
         self._job = job
         if any(slot.able for slot in self):
             number, self._pixels = super().assign(job)
@@ -144,7 +144,7 @@ class ClusterPool(WorkerPool):
         return cast(RemotePart, slot.choice).member
 
     def _meet(self) -> None:
-        """Ask those who have come whether they can do the job, and slot those who can."""
+        """Ask new workers whether they can do the job, and give those that can a slot."""
         for line in self._connection.members.refused.values():
             self._report_once(f"left out: {line}")
         seated = {self._member(slot) for slot in self}
