@@ -37,7 +37,7 @@ class InvalidInputError(MandelclError):
 
 
 class DeviceError(MandelclError):
-    """A device that is missing or cannot do what was asked of it; `device` is its label, empty where it is not one."""
+    """A device that is missing or cannot do what was asked of it; `device` is its label, empty if it is not one."""
 
     def __init__(self, message: str, device: str = "") -> None:
         super().__init__(message)

@@ -22,7 +22,7 @@ class Lattice:
 
     `matrix` is (re by column, re by row, im by column, im by row): how far a step of a column or of a row leads. The
     anchor pixel (`column`, `row`), which may lie outside every picture, is exactly on the anchor. All numbers are
-    exact; they are kept as Fractions and ints. Raises InvalidInputError where the matrix leads nowhere, and for what
+    exact; they are kept as Fractions and ints. Raises InvalidInputError if the matrix leads nowhere, and for what
     is no number.
     """
 

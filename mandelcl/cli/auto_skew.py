@@ -29,7 +29,7 @@ def auto_skew_option(function: _F) -> _F:
 
 
 def matrix_for(view: "View", formula: "Formula", quiet: bool, on_message: PrintLine) -> "Matrix | None":
-    """Return the matrix that undoes a view's stretch, None where it has none; what was found goes to `on_message`.
+    """Return the matrix that undoes a view's stretch, None if it has none; what was found goes to `on_message`.
 
     Raises InvalidInputError for a Julia set.
     """

@@ -122,9 +122,9 @@ class Field:
 
 
 def allocate(job: Job, counts: Acquire = new) -> dict[str, npt.NDArray[Any]]:
-    """Return planes for a job, not initialised; raises MandelclError where there is not the memory.
+    """Return planes for a job, not initialised; raises MandelclError if there is not the memory.
 
-    `counts` provides that of the counts, and raises MemoryError where it cannot.
+    `counts` provides that of the counts, and raises MemoryError if it cannot.
     """
     shape = (job.view.height, job.view.width)
     types = {name: dtype_of(name, job.counts).newbyteorder("=") for name in job.planes}

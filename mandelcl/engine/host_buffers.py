@@ -43,7 +43,7 @@ class HostPool:
         """Return an array of memory, not initialised.
 
         It comes back when the array and all that view it are dropped. Where too much is lent, it is new, and does not.
-        Raises MemoryError where the system has too little left.
+        Raises MemoryError if the system has too little left.
         """
         dtype = np.dtype(dtype)
         size = math.prod(shape) * dtype.itemsize

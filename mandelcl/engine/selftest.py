@@ -42,7 +42,7 @@ class SelfTestResult:
 
     `reason` is empty if it passed. `denormals` is whether the device keeps them. `speed` is in steps z² + c a
     second, all lanes together; 0 where the test failed. `loop_limit` is the number of iterations after which the
-    driver stops a work-item's loops, silently; 0 where none was found.
+    driver stops a work-item's loops, silently; 0 if none was found.
     """
 
     passed: bool
@@ -119,7 +119,7 @@ def slow_fma(device: Device, number: NumberFormat, formula: Formula = MANDELBROT
 
 
 def known_slow_fma(device: Device, number: NumberFormat) -> bool | None:
-    """Return what `slow_fma` returns where nothing need be measured; None where it must be."""
+    """Return what `slow_fma` returns where nothing need be measured; None if it must be."""
     if not number.is_native or (number.needs_fp64 and not device.fp64):
         return False
     key = _fma_key(device, number)

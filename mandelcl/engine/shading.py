@@ -90,7 +90,7 @@ def shaded(colouring: Colouring) -> MakeOutput:
 
 
 def shader_of(device: Device, job: Job, colouring: Colouring) -> Shader | None:
-    """Return what shades blocks of a job on a device; None where it does not give the host's bytes.
+    """Return what shades blocks of a job on a device; None if it does not give the host's bytes.
 
     That is tested with the kernel that the job takes, and remembered by device, driver and source text.
     """

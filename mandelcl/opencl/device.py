@@ -117,7 +117,7 @@ class Device(Queues):
             return built(self, program, (*self._build_options, *options), cache_dir=False)
 
     def load(self, binary: bytes) -> BuiltProgram:
-        """Return a program from the binary of an earlier build; raises BuildError where the driver refuses it."""
+        """Return a program from the binary of an earlier build; raises BuildError if the driver refuses it."""
         try:
             program = cl.Program(self.context, [self.handle], [binary])
         except cl.Error as error:

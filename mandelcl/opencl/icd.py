@@ -51,7 +51,7 @@ def offered(library: str) -> list[Offered]:
 
 
 def context(device: int) -> int:
-    """Return the address of a new context for the device at an address, which the caller releases; 0 where it fails."""
+    """Return the address of a new context for the device at an address, which the caller releases; 0 if it fails."""
     address, error = c_void_p(device), c_int(0)
     made: int | None = _NewContext(_functions(device)[4])(None, 1, byref(address), None, None, byref(error))
     return made or 0

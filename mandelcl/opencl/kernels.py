@@ -44,7 +44,7 @@ def parameters_of(kernel: Kernel) -> list[Parameter] | None:
 
 
 def required_group(device: Device, kernel: Kernel) -> tuple[int, ...] | None:
-    """Return the work-group that `reqd_work_group_size` demands for a kernel; None where it demands none."""
+    """Return the work-group that `reqd_work_group_size` demands for a kernel; None if it demands none."""
     sizes = kernel.get_work_group_info(cl.kernel_work_group_info.COMPILE_WORK_GROUP_SIZE, device.handle)
     return tuple(sizes) if any(sizes) else None
 

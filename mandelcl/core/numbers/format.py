@@ -103,7 +103,7 @@ class NumberFormat(ABC):
 
     @property
     def step_reach(self) -> Fraction | None:
-        """What |z|^degree + |c| must stay below for a step from within the disc; None where nothing is too large."""
+        """What |z|^degree + |c| must stay below for a step from within the disc; None if nothing is too large."""
         return None
 
     @abstractmethod
@@ -125,7 +125,7 @@ class NumberFormat(ABC):
     @property
     @abstractmethod
     def largest_radius_squared(self) -> Fraction | None:
-        """The largest R² that it can test for; None where any finite one will do."""
+        """The largest R² that it can test for; None if any finite one will do."""
 
     @abstractmethod
     def least_radius_squared(self) -> Fraction:

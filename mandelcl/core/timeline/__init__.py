@@ -26,7 +26,7 @@ def set_recorder(recorder: Recorder | None) -> None:
 
 
 def recorder() -> Recorder | None:
-    """Return the recorder; None where nothing is recorded."""
+    """Return the recorder; None if nothing is recorded."""
     return _recorder
 
 
@@ -36,7 +36,7 @@ def on() -> bool:
 
 
 def since() -> int:
-    """Return the time at which something begins; 0 where nothing is recorded."""
+    """Return the time at which something begins; 0 if nothing is recorded."""
     return 0 if _recorder is None else clock()
 
 

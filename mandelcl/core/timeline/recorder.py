@@ -20,7 +20,7 @@ class ClockOffset:
 
     @property
     def value(self) -> int:
-        """The offset; 0 where nothing is known."""
+        """The offset; 0 if nothing is known."""
         return self._value or 0
 
     def bound(self, least: int, most: int) -> None:

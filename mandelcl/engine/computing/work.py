@@ -35,7 +35,7 @@ def boundless(_wait: bool) -> bool:
     return True
 
 
-# Returns where a block's results, of a shape and type, are best put: contiguous memory; None where it does not matter.
+# Returns where a block's results, of a shape and type, are best put: contiguous memory; None if it does not matter.
 Place: TypeAlias = Callable[[Block, tuple[int, ...], np.dtype[Any]], Array | None]
 
 

@@ -28,7 +28,7 @@ class Rectangles:
     """Two generations of rectangles. A level divides one and makes the other.
 
     For each rectangle of the younger one the device has two counts: the one that is proved, and the one that it is
-    filled with; `none` of the job's counts where there is none. `launched` are the launches since it was last emptied.
+    filled with; `none` of the job's counts if there is none. `launched` are the launches since it was last emptied.
     """
 
     def __init__(self, program: Program, memory: Memory, plan: DivisionPlan) -> None:

@@ -24,9 +24,9 @@ _LINE = re.compile(r"At line (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One thing that Oclgrind saw: `kind`, where (`place`), by which work-items, in which line; 0 for no line.
+    """One message of Oclgrind: its `kind`, its `place`, the work-items, and the line, 0 for none.
 
-    `address` is that of the place, 0 where there is none.
+    `address` is that of the place, 0 if there is none.
     """
 
     kind: str
@@ -39,7 +39,7 @@ class Complaint:
 def complaints(log: str, counts: int) -> list[Complaint]:
     """Return Oclgrind's messages about a kernel's run. `counts` is the number of counts.
 
-    They are in an order of their own, the worst first: Oclgrind runs work-groups in several threads.
+    They are sorted, the worst first, because Oclgrind runs work-groups in several threads.
     """
     return sorted(_read(log, counts), key=lambda one: (_KINDS.index(one.kind), one.line, one.address, one.items))
 
@@ -61,7 +61,7 @@ def _read(log: str, counts: int) -> Iterator[Complaint]:
 
 
 def explained(found: list[Complaint], kernel: KernelFile, counts: int) -> list[str]:
-    """Return lines that tell what Oclgrind saw, each kind and line of the file once, with some of its places."""
+    """Return Oclgrind's messages as lines: each kind and line of the file once, with some of its places."""
     groups: dict[tuple[str, int], list[Complaint]] = {}
     for complaint in found:
         groups.setdefault((complaint.kind, complaint.line), []).append(complaint)

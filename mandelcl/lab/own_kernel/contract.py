@@ -26,7 +26,7 @@ SIGNATURE = (
     f"kernel void {KERNEL}(global uint *counts, uint width, uint height, real left, real top, real pitch, uint cap)"
 )
 MOST_PIXELS = 1 << 25  # the host keeps about ten copies of the wrong ones, as bytes or indices
-MOST_ITERATIONS = 1_000_000  # the right counts of long orbits take numpy a while
+MOST_ITERATIONS = 1_000_000  # numpy is slow for the right counts of long orbits
 _MOST_BYTES = 1 << 18
 
 Size = tuple[int, int]
@@ -40,13 +40,13 @@ class KernelFile:
     text: str
 
     def line(self, number: int) -> str:
-        """Return a line of the text without the space around it, counted from 1; empty where there is none."""
+        """Return a line of the text without the space around it, counted from 1; empty if there is none."""
         lines = self.text.splitlines()
         return lines[number - 1].strip() if 1 <= number <= len(lines) else ""
 
 
 def read_kernel(path: str) -> KernelFile:
-    """Return the kernel in a file, or the example of that name where there is no such file.
+    """Return the kernel in a file, or the example of that name if there is no such file.
 
     Raises FileError for what cannot be read or is no text of at most 256 KiB.
     """
@@ -69,7 +69,7 @@ def read_kernel(path: str) -> KernelFile:
 
 
 def prelude(number: NumberFormat) -> str:
-    """Return the lines that stand before a kernel's own: no contraction, and the types `real` and `real2` to `real16`.
+    """Return the lines before a kernel's own text: no contraction, and the types `real` and `real2` to `real16`.
 
     They are types, not macros, so a file that defines `real` itself, in the same way, builds as well.
     """
@@ -88,7 +88,7 @@ def source(kernel: KernelFile, number: NumberFormat) -> str:
 def resolved_job(job: Job, double: bool) -> Job:
     """Return the job in float where that resolves its view, else in double, if devices have it, or as it says.
 
-    Raises InvalidInputError where it is none for a kernel in a file.
+    Raises InvalidInputError if it is none for a kernel in a file.
     """
     if job.view.pixels > MOST_PIXELS:
         raise InvalidInputError(
@@ -116,7 +116,7 @@ def launched(size: Size, local: Size) -> Size:
 
 
 def wrong_parameter(found: Sequence[Parameter], number: NumberFormat) -> str:
-    """Return what is wrong with a kernel's parameters, in a sentence that names the first; empty where nothing is."""
+    """Return what is wrong with a kernel's parameters, in a sentence that names the first; empty if nothing is."""
     for k, (own, wanted) in enumerate(zip(found, PARAMETERS, strict=False), 1):
         if own.space != wanted.space or _plain(own.type, number) != _plain(wanted.type, number):
             return f"parameter {k} is `{own}`, the contract has `{wanted}`{_about_real(own, wanted, number)}"
@@ -143,7 +143,7 @@ def _are(found: Sequence[Parameter]) -> str:
 
 
 def _plain(name: str, number: NumberFormat) -> str:
-    """Return a type without what changes nothing: const, the sign of an int, another name for `real`."""
+    """Return a type in its usual form: without const and signedness, and with the usual name for `real`."""
     words = [word for word in name.replace("*", " *").split() if word not in ("const", "volatile", "restrict")]
     plain = "".join(words).replace("unsignedint", "uint").replace("unsigned", "uint")
     return {number.name: "real", "int": "uint", "int*": "uint*"}.get(plain, plain)

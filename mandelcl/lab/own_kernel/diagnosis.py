@@ -42,7 +42,7 @@ _UNKNOWN = "None of the mistakes that mandelcl knows explains it: follow the fir
 
 
 def _explained(evidence: Evidence) -> list[str]:
-    """Return the mistake, or two of them, that explain every wrong pixel; empty where none does."""
+    """Return the mistake, or two of them, that explain every wrong pixel; empty if none does."""
     for mistakes in (_cheap(evidence), _costly(evidence)):
         complete = [found for found in _tried(mistakes, evidence) if found.complete]
         for k, found in enumerate(complete):
@@ -84,7 +84,7 @@ def _tried(mistakes: Iterable[Mistake], evidence: Evidence) -> list[MistakeScore
 
 
 def _explanation(first: MistakeScore, others: Sequence[MistakeScore]) -> list[str]:
-    """Return what a complete explanation says, how it was tested, and what else the sample does not tell from it."""
+    """Return a complete explanation, how it was tested, and the mistakes that the sample cannot exclude."""
     pixels = "every pixel" if first.whole else f"all of the {first.wrong + first.right} pixels tested"
     sentences = [first.mistake.text, f"This gives {pixels} just as your kernel has it."]
     if others:
@@ -97,7 +97,7 @@ def _explanation(first: MistakeScore, others: Sequence[MistakeScore]) -> list[st
 
 
 def _best(evidence: Evidence) -> list[str]:
-    """Return the mistake that explains most of a picture, with its share; empty where none explains half of it."""
+    """Return the mistake that explains most of a picture, with its share; empty if none explains half of it."""
     found = _tried(chain(_cheap(evidence), _costly(evidence)), evidence)
     best = max(found, key=lambda one: one.share, default=None)
     if best is None or best.share < _LEAST_SHARE:
@@ -111,7 +111,7 @@ def _best(evidence: Evidence) -> list[str]:
 
 
 def _driver(evidence: Evidence, loop_limit: int, certain: bool = False) -> list[str]:
-    """Return that the driver is to blame, where it ends loops and only longer orbits are wrong; otherwise nothing.
+    """Return that the driver is the cause, if it ends loops and only longer orbits are wrong; otherwise nothing.
 
     It is `certain` where all of these have the very count at which it does so.
     """

@@ -14,7 +14,7 @@ _LONGEST = 20_000
 def first_difference(job: Job, yours: Words, right: Words) -> list[str]:
     """Return lines about the first wrong pixel, row by row: its point, both counts, and z around the step they part at.
 
-    Raises ValueError where the counts are the same.
+    Raises ValueError if the counts are the same.
     """
     wrong = np.flatnonzero(yours.reshape(-1) != right.reshape(-1))
     if not wrong.size:

@@ -91,10 +91,10 @@ def _some(pixels: Pixels, number: int) -> Pixels:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A mistake that kernels are known to have: its name in a few words, and what to say where it explains a picture.
+    """A known mistake of kernels: its name in a few words, and the message for a picture that it explains.
 
     `holds` returns in which of some pixels the kernel's count is what it would be with this mistake, and no other.
-    With `cheap` that is found without making orbits again.
+    If it is `cheap`, this takes no further orbits.
     """
 
     name: str
@@ -105,7 +105,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class MistakeScore:
-    """How well a mistake explains a picture: in how many of the wrong and of the right pixels that were tested.
+    """How well a mistake explains a picture: the numbers of tested wrong and right pixels that it explains.
 
     `whole` says whether these are all of the picture's.
     """
@@ -129,7 +129,7 @@ class MistakeScore:
 
 
 def tried(mistake: Mistake, evidence: Evidence) -> MistakeScore | None:
-    """Return how well a mistake explains a sample; None where it hardly explains the suspects."""
+    """Return how well a mistake explains a sample; None if it hardly explains the suspects."""
     suspects = evidence.suspects
     if not suspects.size or float(mistake.holds(evidence, suspects).mean()) < 0.5:
         return None

@@ -9,7 +9,7 @@ from mandelcl.core.numbers import NumberFormat
 from mandelcl.lab.own_kernel.contract import KERNEL, SIGNATURE, KernelFile, prelude
 
 _MOST_LINES = 16
-# Of endings of a process that do not say it themselves.
+# The meanings of endings of a process.
 _MEANINGS = {
     "killed by SIGILL": "an instruction that this processor does not have",
     "killed by SIGABRT": "the driver gave up",
@@ -17,7 +17,7 @@ _MEANINGS = {
     "killed by SIGSEGV": "an access to memory far out of bounds",
 }
 _OUT_OF_BOUNDS = re.compile("SIGSEGV|access violation")
-# What pyopencl and drivers write around a compiler's messages.
+# The text that pyopencl and drivers write around a compiler's messages.
 _NOISE = re.compile(
     r"clBuildProgram failed|Build on <|\(options: |\(source saved as|Compilation (started|failed|done)|"
     r"Linking (started|done)|Device build started|Options used by backend|Failed to build device program|"
@@ -29,7 +29,7 @@ _OWN_COUNT = re.compile(r"^(?:input\.cl|<stdin>|<source>|<kernel>):(\d+)")
 
 
 class KernelFaultError(DeviceError):
-    """What is wrong with a kernel: its kind in a word, one line, and lines that explain it, perhaps none."""
+    """A fault of a kernel: its kind as a word, one line, and optional lines that explain it."""
 
     def __init__(self, kind: str, line: str, explanation: Iterable[str] = ()) -> None:
         super().__init__(line)
@@ -72,7 +72,7 @@ def not_built(kernel: KernelFile, log: str, number: NumberFormat) -> KernelFault
 
 
 def own_lines(kernel: KernelFile, log: str, number: NumberFormat) -> list[str]:
-    """Return the lines of a compiler's log that say something, with the line numbers of the kernel's file."""
+    """Return the relevant lines of a compiler's log, with the line numbers of the kernel's file."""
     before = len(prelude(number).splitlines()) + 1
 
     def renumbered(match: re.Match[str]) -> str:
@@ -133,7 +133,7 @@ def hung_small(seconds: float) -> KernelFaultError:
 
 
 def crashed(why: str) -> KernelFaultError:
-    """Return the fault of a kernel that brought its process down; `why` is the process' last words."""
+    """Return the fault of a kernel that crashed its process. `why` is how the process ended, with its last line."""
     ending, _, printed = why.partition(": ")
     meaning = _MEANINGS.get(ending)
     lines = ["The kernel, or the driver because of it, ended the process in which it ran. mandelcl's own goes on."]

@@ -98,7 +98,7 @@ def _launched(task: RunTask) -> Size:
 
 
 def simulated(bench: Bench, kernel: KernelFile, job: Job, shape: LaunchShape, library: Path) -> Row:
-    """Return the row of a small picture by a kernel in Oclgrind, with what that complained of."""
+    """Return the row of a small picture by a kernel in Oclgrind, with Oclgrind's messages."""
     small = _small(job)
     size = f"{small.view.width}x{small.view.height}"
     name = oclgrind.PLATFORM

@@ -20,7 +20,7 @@ CONTRACT = "The count is the least n, from 0 to the iteration limit, with |z_n|Â
 
 @dataclass(frozen=True, slots=True)
 class CountMistake:
-    """A mistake of counting: what it makes of the right counts or, with `beyond`, of those with a higher limit."""
+    """A mistake of counting: a function of the right counts or, with `beyond`, of counts with a higher limit."""
 
     name: str
     text: str
@@ -108,7 +108,7 @@ def constant_mistake(evidence: Evidence) -> Mistake | None:
 
 
 def inside_mistake(evidence: Evidence, any_value: bool = False) -> Mistake | None:
-    """Return the mistake of writing another value than the limit inside; None where inside pixels have not one value.
+    """Return the mistake of writing another value than the limit inside; None if inside pixels have not one value.
 
     Without `any_value` it is None, too, where the value is one more than the limit, as with a loop that ends too late.
     """

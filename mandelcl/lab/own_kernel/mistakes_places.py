@@ -10,13 +10,13 @@ from mandelcl.base.view import View
 from mandelcl.lab.own_kernel.evidence import Evidence, Mask, Mistake
 from mandelcl.lab.own_kernel.replay import Pixels, least
 
-# Of rows, columns, and the picture's size: whose counts lie there with a mistake, −1 for nobody's.
+# Returns the pixels whose counts a mistake writes to some rows and columns, −1 for none, given the picture's size.
 Source: TypeAlias = Callable[[Pixels, Pixels, Evidence], Pixels]
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceMistake:
-    """A mistake of places, by which pixel's count each pixel has."""
+    """A mistake of places: a map from each pixel to the pixel whose count it has."""
 
     name: str
     text: str
@@ -41,7 +41,7 @@ def _index(rows: Pixels, columns: Pixels, evidence: Evidence) -> Pixels:
 
 
 def _transposed(rows: Pixels, columns: Pixels, evidence: Evidence) -> Pixels:
-    """Return whose count lies at row·width + column where it was written to column·height + row."""
+    """Return the pixel whose count is at row·width + column if it was written to column·height + row."""
     width, height = evidence.size
     other_columns, other_rows = np.divmod(_index(rows, columns, evidence), height)
     return other_rows * width + other_columns
@@ -112,7 +112,7 @@ def stride_mistakes(evidence: Evidence) -> list[Mistake]:
 
 
 def unchecked_mistake(evidence: Evidence) -> Mistake | None:
-    """Return the mistake of not returning beyond the picture; None where no work-item lies to the right of it."""
+    """Return the mistake of not returning beyond the picture; None if no work-item lies to the right of it."""
     (width, height), (columns, _) = evidence.size, evidence.launched
     if columns <= width:
         return None
@@ -136,7 +136,7 @@ def unchecked_mistake(evidence: Evidence) -> Mistake | None:
 
 
 def unwritten_pixels(evidence: Evidence) -> str:
-    """Return a sentence about the pixels that were not written; empty where all were."""
+    """Return a sentence about the pixels that were not written; empty if all were."""
     number = int(evidence.unwritten.sum())
     if not number:
         return ""

@@ -1,6 +1,6 @@
 """Detect whether a kernel's text includes other files, by the rules of C's preprocessor.
 
-What is measured is one file: compilers would take in any other that the user may read, and show its lines in messages.
+A kernel is one file. Otherwise compilers would read any file that the user can read, and print its lines in messages.
 """
 
 import re
@@ -22,7 +22,7 @@ _OTHER_FILE = re.compile(
 
 
 def other_file(text: str) -> int:
-    """Return the number of the first line that asks for another file, counted from 1; 0 where none does.
+    """Return the number of the first line that asks for another file, counted from 1; 0 if none does.
 
     Compilers differ in whether they know trigraphs, and join lines where blanks follow the backslash: any that would
     ask counts.

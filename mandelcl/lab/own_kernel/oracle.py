@@ -30,7 +30,7 @@ class Oracle(Validator):
         self._checked: dict[str, str] = {}
 
     def counts(self, job: Job) -> tuple[Words, str]:
-        """Return the counts of a resolved job, and how they are known; raises DeviceError where they are not yet."""
+        """Return the counts of a resolved job, and how they are known; raises DeviceError if they are not yet."""
         key = key_of(job)
         counts = self._computed(job)
         if counts is None:

@@ -42,7 +42,7 @@ def _lines(rows: Sequence[Row]) -> list[list[str]]:
 
 
 def _verdict(row: Row) -> str:
-    """Return what is wrong with a kernel, in a line."""
+    """Return the fault of a kernel in a line."""
     if row.error:
         return row.error
     wrong = f"wrong counts in {row.differing_pixels} pixels" if row.differing_pixels else "wrong counts"

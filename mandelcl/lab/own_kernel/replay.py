@@ -19,7 +19,7 @@ from mandelcl.lab.studies.reference import Arrays, escape_counts
 _PART = 1 << 15  # pixels whose orbits stay in a core's own memory
 
 Pixels: TypeAlias = npt.NDArray[np.int64]
-# One step, given z and c, in an arithmetic.
+# Returns the next z, given the arithmetic, z and c.
 Step: TypeAlias = Callable[[Arrays, Complex, Complex], Complex]
 
 
@@ -30,7 +30,7 @@ def right_step(arrays: Arrays, z: Complex, c: Complex) -> Complex:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """How counts are computed, by default as the contract has it.
+    """A way to compute counts; the default is the contract's.
 
     Columns and rows are moved by `columns` and `rows` before the product with the pitch, the latter upward with
     `upward`. Steps are made by `step` in `number` and `rounding`, |z|² in the rounding `test`, and points in the job's

@@ -33,7 +33,7 @@ class Built:
         self.kernel = kernel_of(program, task.kernel) if task.kernel in self._names else None
 
     def facts(self) -> dict[str, Any]:
-        """Return what the parent has to know: names of kernels, and the one's parameters and bounds."""
+        """Return the facts for the parent: the names of kernels, and the parameters and bounds of the right one."""
         facts: dict[str, Any] = {"names": self._names, "build_s": self._seconds}
         facts |= {key: getattr(self.device, key) for key in ("name", "platform", "driver", "spec", "type")}
         facts["runtime"] = str(self.device.handle.platform.version).strip()
@@ -99,7 +99,7 @@ class Running:
     def run(self) -> TimingSample:
         """Launch the kernel once and copy back what it wrote; filling the memory before and looking after is not timed.
 
-        Raises DeviceError where the driver does.
+        Raises DeviceError if the driver does.
         """
         device = self._device
         device.write(self._memory, self._filled)

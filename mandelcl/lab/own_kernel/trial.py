@@ -34,7 +34,7 @@ _GRACE_S = 5.0  # copies, and a driver that compiles at the first launch
 
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
-    """How a kernel is launched: work-groups, and work-items in all; None for what suits, and for one a pixel."""
+    """The launch of a kernel: its work-group, None for a suitable one, and its work-items, None for one per pixel."""
 
     local: Size | None = None
     items: Size | None = None
@@ -107,7 +107,7 @@ class Trial:
         return "" if given == wanted else f"it has {given} parameters, the contract has {wanted}"
 
     def parameters(self, facts: Mapping[str, Any] | None = None) -> list[Parameter] | None:
-        """Return the kernel's parameters as its source declares them; None where the driver does not say."""
+        """Return the kernel's parameters as its source declares them; None if the driver does not report them."""
         found = (self.facts if facts is None else facts)["parameters"]
         return None if found is None else [Parameter(*own) for own in found]
 
@@ -138,7 +138,7 @@ class Trial:
     def run(self, task: RunTask) -> tuple[Words, Overrun]:
         """Return the counts of one run and what was written beside them.
 
-        A small picture has to end first, except in Oclgrind. Raises KernelFaultError where the kernel hangs, or ends
+        A small picture has to end first, except in Oclgrind. Raises KernelFaultError if the kernel hangs, or ends
         its process.
         """
         on_device = self.facts["platform"] != oclgrind.PLATFORM
@@ -166,7 +166,7 @@ class Trial:
         return samples, bool(answer["same"]), _overrun(answer)
 
     def complaints(self) -> str:
-        """Return what Oclgrind wrote, if it is what the kernel runs on; it is all there when a run has ended."""
+        """Return Oclgrind's output, if the kernel runs there. It is complete when a run has ended."""
         return self._log.read_text(encoding="utf-8", errors="replace") if self._log.exists() else ""
 
     def _ask(self, question: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:

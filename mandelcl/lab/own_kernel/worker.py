@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BuildTask:
-    """What to build: a device's SPEC, the whole text, the name of the kernel in it, whether `real` is double.
+    """A build: a device's SPEC, the whole text, the name of the kernel in it, and whether `real` is double.
 
-    `environment` is set before OpenCL is loaded; `folder` is for what the driver or pyopencl leave behind. `alone`
+    `environment` is set before OpenCL is loaded. `folder` is for files of the driver or pyopencl. `alone`
     takes the only device there is, whatever its SPEC.
     """
 

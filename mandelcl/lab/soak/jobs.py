@@ -27,7 +27,7 @@ _RESULTS_ITERATIONS = 8  # so few iterations that writing the results takes long
 _RESULTS_SLOWER = 10  # about, than iterating
 _RESULTS_SIDE = {"gpu": 4096}
 _TRANSFER_BYTES = {"gpu": 64 << 20}
-_MOST_REPEATS = 16  # of a picture that takes a fast device hardly any time
+_MOST_REPEATS = 16  # of a picture that is short on a fast device
 _TRANSFER_SHARE = 8  # of the device's memory
 _ALL_BITS = 0xFFFFFFFF
 
@@ -44,7 +44,7 @@ class SoakJob(Protocol):
 def prepared(device: Device, seconds: float, self_test: bool) -> list[SoakJob]:
     """Return the jobs for a device, each of about `seconds`. The counts are validated in their first run.
 
-    Raises DeviceError where the device cannot do one.
+    Raises DeviceError if the device cannot do one.
     """
     settings = Settings(guarded=True, self_test=self_test)
     names = [number.name for number in NUMBERS.values() if number.is_native and (device.fp64 or not number.needs_fp64)]
@@ -136,7 +136,7 @@ class Counting:
         return compared(run, counts, self._expected)
 
     def _wrong_in_sample(self, counts: Words) -> JobRun:
-        """Return what is wrong with a first run, by the pixels that are recomputed or by a known SHA-256."""
+        """Return a run with the number of wrong words, by recomputed pixels or a known SHA-256."""
         job = self._timed.job
         places, expected = self._validator.sample(job)
         found = counts.reshape(-1)[places]
@@ -187,7 +187,7 @@ def compared(run: JobRun, found: Words, expected: Words) -> JobRun:
 
 
 def seconds_of(device: Device, threads: int = 0) -> Callable[[], float | None]:
-    """Start a clock, and return what reads it: how long the work on a CPU took as if no other program ran.
+    """Start a clock, and return a function that reads it: the time of work on a CPU, as if no other program ran.
 
     That is processor time over the device's cores, or over `threads`; None for other devices, which have events.
     """

@@ -15,7 +15,7 @@ _MOST = 1 << 53
 
 
 class Soaking(Protocol):
-    """A device that does rounds of known jobs; it is ended with the `with` block."""
+    """A device that does rounds of known jobs. It ends with the `with` block."""
 
     jobs: Sequence[JobFacts]
 
@@ -77,7 +77,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _job(values: Mapping[str, Any]) -> JobFacts:
-    """Return the facts of a job as a process tells them; raises DeviceError where they make no sense."""
+    """Return the facts of a job in a process's message. Raises DeviceError if they are invalid."""
     name, text, counted, steady = (values.get(key) for key in ("name", "text", "counted", "steady"))
     if not (isinstance(name, str) and isinstance(text, str) and isinstance(steady, bool) and counted in UNITS):
         raise DeviceError("the process sent an invalid message")

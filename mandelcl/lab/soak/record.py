@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-QUIET = 0.1  # of the host's processors: if other programs take more, a round says nothing of a CPU's speed
+QUIET = 0.1  # of the host's processors: if other programs take more, a round is no measure of a CPU's speed
 UNITS = {"iterations": "Giter/s", "bytes": "GB/s"}
 
 
@@ -25,7 +25,7 @@ class JobFacts:
 
     @property
     def unit(self) -> str:
-        """What its speed is shown in."""
+        """The unit of its speed."""
         return UNITS[self.counted]
 
 
@@ -33,7 +33,7 @@ class JobFacts:
 class JobRun:
     """One run of a job: the work done, the seconds it took, and the number of wrong words.
 
-    `first` is the first of them: its index, what it should be and what it was; None where none was wrong, or where only
+    `first` is the first of them: its index, what it should be and what it was; None if none was wrong, or where only
     that some are is known.
     """
 
@@ -102,9 +102,9 @@ class Series:
 
 @dataclass(slots=True)
 class Record:
-    """A device under soak: its jobs, known once it is prepared, and what has been found out.
+    """The record of a device under soak: its jobs, known once it is prepared, and the results so far.
 
-    `failure` is why it ended before its time, empty where it did not; `began` whether its first round has. `disturbed`
+    `failure` is why it ended before its time, empty if it did not; `began` whether its first round has. `disturbed`
     rounds are those in which other programs took much of the host's processors.
     """
 
@@ -122,7 +122,7 @@ class Record:
     series: dict[str, Series] = field(default_factory=dict)
 
     def prepared(self, jobs: Sequence[JobFacts]) -> None:
-        """Take note of the jobs that the device is to do."""
+        """Set the jobs that the device is to do."""
         self.jobs = jobs
         self.series = {job.name: Series() for job in jobs}
         self.began = True

@@ -47,7 +47,7 @@ class CoreQueue:
 
     @contextmanager
     def place(self, cancel: Token) -> Iterator[None]:
-        """Wait for a turn, which lasts as long as the body; raises CancelledError where `cancel` is set before."""
+        """Wait for a turn, which lasts as long as the body; raises CancelledError if `cancel` is set before."""
         mine = object()
         with self._changed:
             self._waiting.append(mine)
@@ -65,7 +65,7 @@ class CoreQueue:
 
 @dataclass(frozen=True, slots=True)
 class Soak:
-    """How devices are soaked: for so many `seconds` each from its first round on.
+    """The options of a soak. Each device is soaked for `seconds`, from its first round on.
 
     `wrong` is called, from any thread, with a record and its first wrong word, as soon as there is one.
     """
@@ -76,7 +76,7 @@ class Soak:
     wrong: Callable[[Record, WrongWord], None] = lambda _record, _word: None
 
     def job_seconds(self, sharing: int) -> float:
-        """Return how long a job should take, so that a short soak has rounds enough although so many take turns."""
+        """Return how long a job should take, so that a short soak has enough rounds if several devices alternate."""
         return max(_LEAST_JOB_S, min(_MOST_JOB_S, self.seconds / (_ROUNDS * _JOBS * max(1, sharing))))
 
     def run(
@@ -106,7 +106,7 @@ class Soak:
         return records
 
     def _soak(self, device: Device, record: Record, core_queue: CoreQueue, cancel: Token) -> None:
-        """Soak a device until its time is over, it fails, or `cancel` is set."""
+        """Soak a device until its time has passed, it fails, or `cancel` is set."""
         shares = device.type == "cpu"
 
         def place() -> AbstractContextManager[None]:

@@ -1,7 +1,7 @@
 """Decide whether a device kept its speed: pure functions of the speeds measured in each round.
 
-Speeds on a desktop are disturbed: other programs take a round's time now and then, for a while, or all the time a
-little. So everything here is by medians, quartiles and ranks, which a few disturbed rounds do not move.
+Other programs disturb speeds on a desktop: they slow single rounds, some rounds in a row, or all rounds a
+little. So this module uses medians, quartiles and ranks, which a few disturbed rounds do not change.
 """
 
 import math
@@ -38,7 +38,7 @@ class Slowdown:
 
 @dataclass(frozen=True, slots=True)
 class Steadiness:
-    """What the speeds of a job say: their median, their spread, and any slow-down.
+    """The steadiness of a job: the median and the spread of its speeds, and any slow-down.
 
     The spread is the distance between the quartiles as a share of the median; on either side of a slow-down, the larger
     one. `conclusive` says whether there were rounds enough to find a slow-down.
@@ -52,9 +52,9 @@ class Steadiness:
 
 
 def steadiness(times: Sequence[float], speeds: Sequence[float]) -> Steadiness | None:
-    """Return what speeds say that were measured at some times, in seconds, the last of them at the end.
+    """Return the steadiness of speeds that were measured at some times, in seconds. The last is that of the end.
 
-    None where there is none after the warm-up.
+    None if there is none after the warm-up.
     """
     first = next((k for k, time in enumerate(times) if k and time >= WARM_UP * times[-1]), len(times))
     times, speeds = times[first:], speeds[first:]
@@ -78,7 +78,7 @@ def spread(speeds: Sequence[float]) -> float:
 
 
 def found_slowdown(times: Sequence[float], speeds: Sequence[float]) -> Slowdown | None:
-    """Return the lasting slow-down of some speeds; None where there is none.
+    """Return the lasting slow-down of some speeds; None if there is none.
 
     The rounds are taken together to at most 119 segments, by their medians, and parted where the ranks before and after
     differ most (Pettitt's change point), or near there, where two medians fit best. From there on,
@@ -109,7 +109,7 @@ def found_slowdown(times: Sequence[float], speeds: Sequence[float]) -> Slowdown 
 
 
 def largest_rise(levels: Sequence[float]) -> float:
-    """Return by what share a speed rises at most, between the medians of two stretches, each a sixth of the run."""
+    """Return the largest relative rise between the medians of two stretches, each a sixth of the run."""
     length = max(_LEAST_SEGMENTS, len(levels) // _STRETCHES)
     medians = [statistics.median(levels[k : k + length]) for k in range(len(levels) - length + 1)]
     least, rise = math.inf, 0.0
@@ -151,7 +151,7 @@ def _upper(values: Sequence[float]) -> float:
 
 @cache
 def _ways(first: int, second: int) -> list[int]:
-    """Return in how many orders of so many values and so many others 0, 1, 2 … pairs are the wrong way round.
+    """Return how many orders of `first` and `second` values have 0, 1, 2 … pairs the wrong way round.
 
     These are the coefficients of the Gaussian binomial, the product of (1 − q^(second + k)) / (1 − q^k).
     """

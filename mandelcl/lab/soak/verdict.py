@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from mandelcl.lab.soak.record import JobFacts, Record
 from mandelcl.lab.soak.speed import LEAST_ROUNDS, Steadiness, steadiness
 
-MOST_SPREAD = 0.25  # between the quartiles of a speed, of its median; above that nothing can be told
+MOST_SPREAD = 0.25  # between the quartiles of a speed, as a share of its median; with more, no slow-down can be found
 FAILED, WRONG, SLOWED, UNSTABLE, PASS, NOTHING = "FAILED", "WRONG", "SLOWED", "UNSTABLE", "PASS", "NOTHING"
 
 
 @dataclass(frozen=True, slots=True)
 class SoakVerdict:
-    """The worst that was found, in a word; all that was found; and how each job's speed held, by the job's name."""
+    """The worst finding as a word, all findings, and the steadiness of each job by its name."""
 
     word: str
     findings: tuple[str, ...]
@@ -20,12 +20,12 @@ class SoakVerdict:
 
     @property
     def text(self) -> str:
-        """All that was found, in one line."""
+        """All findings in one line."""
         return "; ".join(self.findings)
 
 
 def verdict(record: Record) -> SoakVerdict:
-    """Return the verdict on a device after a soak, or as much of it as was done."""
+    """Return the verdict on a device after a soak, which may have been stopped early."""
     held = {name: steadiness(*series.quiet()) for name, series in record.series.items()}
     speeds = {name: steady for name, steady in held.items() if steady is not None}
     found: list[tuple[str, str]] = []
@@ -53,7 +53,7 @@ def verdict(record: Record) -> SoakVerdict:
 
 
 def _of_speed(job: JobFacts, steady: Steadiness) -> list[tuple[str, str]]:
-    """Return what there is to say of a job's speed."""
+    """Return the findings about a job's speed."""
     found = []
     change = steady.slowdown
     if change is not None:

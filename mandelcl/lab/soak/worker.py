@@ -1,6 +1,6 @@
 """The worker process of a device under soak (the role `soak`). A driver that crashes ends only this process.
 
-Other programs disturb what is measured: how much they take of the processors is noted, where the system says so.
+Other programs disturb the measurement. Their share of the processors is recorded, if the system reports it.
 """
 
 import os
@@ -13,11 +13,11 @@ from mandelcl.workers.channel import IDLE, LAUNCHING, Channel
 
 _STAT = Path("/proc/stat")  # Linux
 _IDLE_TICKS = (3, 4)  # idle, and idle while a disk works
-_GUESTS = 8  # from here on counted among the others already
+_GUESTS = 8  # these and later ones are already counted among the others
 
 
 def serve(channel: Channel) -> None:
-    """Prepare the jobs, then do a round of them whenever asked; until the parent closes the pipe."""
+    """Prepare the jobs, then do a round of them for each request, until the parent closes the pipe."""
     order = channel.question()
     if order["type"] == "cpu":
         give_way(10)  # before the driver starts its threads: other programs come first
@@ -47,7 +47,7 @@ class Others:
         self._started = _ticks(), time.process_time(), time.perf_counter()
 
     def share(self) -> float:
-        """Return the share, 0 to 1; 0 where the system does not say."""
+        """Return the share, 0 to 1; 0 if the system does not say."""
         (before, own, wall), after = self._started, _ticks()
         seconds = time.perf_counter() - wall
         if before is None or after is None or seconds <= 0:

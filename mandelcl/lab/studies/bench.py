@@ -166,7 +166,7 @@ class Bench:
             raise DeviceError(f"a run would take about {_duration(seconds)} here; allow it with --patience")
 
     def rounding(self, number: str) -> str:
-        """Return the rounding in which all devices can do a number well: separate where some device's fma is slow."""
+        """Return the rounding in which all devices are fast: separate if some device's fma is slow."""
         job = Job(View.centred(Fraction(0), Fraction(0), Fraction(1), 8, 8), 8, number=number)
         classes = [class_of(device, job.formula) for device in self.devices]
         return resolve(job, classes, shared=True).job.rounding
@@ -180,7 +180,7 @@ def with_extra(row: Row, **values: Value) -> Row:
 def filled(
     row: Row, job: Job, samples: Sequence[TimingSample], validation: Validation, iterations: int, build_s: float
 ) -> Row:
-    """Return the row with what its runs took; `iterations` is the sum of the counts."""
+    """Return the row with the times of its runs. `iterations` is the sum of the counts."""
     kernel = Times.of([sample.kernel_s for sample in samples])
     step = coarse_step([sample.kernel_s for sample in samples])
     return replace(

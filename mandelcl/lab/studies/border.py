@@ -15,7 +15,7 @@ SIZES = (2048, 2560, 3200, 4000, 5000, 6250, 7812, 9765, 12207, 15258, 19073, 23
 LIMITS = (256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980)
 ESCAPE, SHORT, BORDER = "escape", "escape, shortcuts", "border"
 _STYLES = {ESCAPE: "o-", SHORT: "^:", BORDER: "s--"}
-# The row's times, and what they are called.
+# The row's times, and their names.
 CLOCKS = {"compute_s": "the report's clock", "wall_s": "wall time"}
 _GPU_BORDER_PIXELS = 1 << 30  # of a block: the larger it is, the larger what is filled
 

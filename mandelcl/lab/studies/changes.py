@@ -138,7 +138,7 @@ def _best(table: Document) -> dict[str, Row]:
 
 
 def _seconds(row: Row) -> float | None:
-    """Return a row's median kernel time, or its wall time where there is none."""
+    """Return a row's median kernel time, or its wall time if there is none."""
     times = row.kernel_s or row.wall_s
     return None if times is None else times.median
 

@@ -29,7 +29,7 @@ CASES = (("float", 4096, 5000), ("double", 4096, 5000), ("fp128", 2048, 3000))
 def multiply_adds(device: Device, number: NumberFormat, rounding: str = "fused") -> float:
     """Return multiply-adds a second in a rounding, all lanes together: independent chains, the best of some launches.
 
-    Raises DeviceError where the device cannot do them.
+    Raises DeviceError if the device cannot do them.
     """
     lanes = default_variant(device, number).lanes
     defines = {"LANES": lanes, "USE_FP64": int(number.needs_fp64), "ROUNDING_FUSED": int(rounding == "fused")}
@@ -68,7 +68,7 @@ def run(bench: Bench) -> Iterator[Row]:
 
 
 def _compared(row: Row, device: Device, name: str, first: float | None) -> Row:
-    """Add what the row's speed is beside the device's peak and beside the first device."""
+    """Add the row's speed relative to the device's peak and to the first device."""
     number = by_name(name)
     speed = row.giter_s
     if row.error or not speed or not first:

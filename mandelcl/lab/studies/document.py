@@ -18,7 +18,7 @@ from mandelcl.lab.studies.study import Column, Study
 SCHEMA = 1
 CLOCKS = ("kernel_s", "wall_s", "compute_s")
 TIMES = ("min", "median", "max", "mean")
-# What a merged table has of its own: a row's median times over the least of its case.
+# The columns of a merged table: a row's median times over the least of its case.
 OVER_BEST = (
     Column("kernel_over_best", "Kernel × best", ".3g", relative=True),
     Column("wall_over_best", "Wall × best", ".3g", relative=True),
@@ -72,7 +72,7 @@ class Document:
         return {source.machine: source for source in self.sources or (alone,)}
 
     def columns(self) -> tuple[Column, ...]:
-        """Return the study's own columns; of a merged table those that mean something across its runs."""
+        """Return the study's own columns; for a merged table, those that can be compared across runs."""
         if not self.sources:
             return self.study.columns
         return (*(column for column in self.study.columns if not column.relative), *OVER_BEST)
@@ -136,7 +136,7 @@ class Document:
         return "\n\n".join(parts) + "\n"
 
     def conclusions(self) -> list[str]:
-        """Return what the rows show, in words, a line each; those of other machines may lack what it takes."""
+        """Return the conclusions from the rows, a line each. Rows of other machines may lack the values for it."""
         good = labelled([row for row in self.rows_as_dicts() if not row["error"]])
         try:
             return self.study.conclude(good)
@@ -146,7 +146,7 @@ class Document:
             return ["Nothing is concluded: the rows lack values that this study measures."]
 
     def _explained(self) -> list[str]:
-        """Return a section about the rows that have an explanation; nothing where none has."""
+        """Return a section about the rows that have an explanation; nothing if none has."""
         parts = []
         for row in self.rows:
             if row.extra.get("explanation"):

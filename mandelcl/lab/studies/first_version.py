@@ -52,7 +52,7 @@ def on_device(job: Job, device: Device, blocks: tuple[int, int], cancel: Token) 
     """Return a job in the first version on one device, cut into `blocks` (columns, rows).
 
     A launch ends after about 100 ms, or 20 ms where the driver stops long ones, and the orbits that are left go on in
-    the next. Raises DeviceError where the device fails the self-test of fp128.
+    the next. Raises DeviceError if the device fails the self-test of fp128.
     """
 
     def loop(choice: Choice, settings: Settings) -> BlockLoop:

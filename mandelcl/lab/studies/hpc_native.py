@@ -18,7 +18,7 @@ class Threads:
     chunk: int = 0
 
     def values(self) -> tuple[int, int, int]:
-        """Return what the programs in C take."""
+        """Return the parameters of the programs in C."""
         return int(self.dynamic), self.chunk, self.number
 
 
@@ -44,6 +44,6 @@ def order_of(job: Job) -> str:
 
 
 def instructions() -> str:
-    """Return what the vectors are made of; raises DeviceError where nothing can be compiled."""
+    """Return what the vectors are made of; raises DeviceError if nothing can be compiled."""
     own = native.library("hpc_report").functions.has_vector_instructions()
     return "AVX2, FMA" if own else "as compiled"

@@ -67,7 +67,7 @@ WORK_GROUPS: Mapping[int, tuple[tuple[int, ...], ...]] = {  # table 13: a line f
 
 
 def threads_ms(resolution: int, threads: int, in_vectors: bool, dynamic: bool) -> int | None:
-    """Return the published time of the CPU in double; None where there is none."""
+    """Return the published time of the CPU in double; None if there is none."""
     if threads not in THREADS or resolution not in RESOLUTIONS or (in_vectors and not dynamic):
         return None
     table = _VECTORS if in_vectors else _DYNAMIC if dynamic else _STATIC
@@ -75,7 +75,7 @@ def threads_ms(resolution: int, threads: int, in_vectors: bool, dynamic: bool) -
 
 
 def work_group_ms(resolution: int, columns: int, rows: int) -> int | None:
-    """Return the published time of the GPU in double with such work-groups; None where there is none."""
+    """Return the published time of the GPU in double with such work-groups; None if there is none."""
     if resolution not in RESOLUTIONS or columns not in SIDES or rows not in SIDES:
         return None
     return WORK_GROUPS[resolution][SIDES.index(columns)][SIDES.index(rows)]

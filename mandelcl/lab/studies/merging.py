@@ -76,7 +76,7 @@ def _parts(name: str, table: Document) -> Iterator[Part]:
 
 
 def _without_repeats(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
-    """Return the parts but for those whose rows another has, too; and a line for each of these."""
+    """Return the parts without those whose rows another part has, and a line for each part left out."""
     kept: list[Part] = []
     dropped: list[str] = []
     fingerprints = [{_fingerprint(source, row) for row in rows} for source, rows in parts]
@@ -93,7 +93,7 @@ def _without_repeats(parts: Sequence[Part]) -> tuple[list[Part], list[str]]:
 
 
 def _fingerprint(source: Source, row: Row) -> str:
-    """Return what only the same measurement has."""
+    """Return a key that only rows of the same measurement share."""
     what = (source.command, source.date, row.case, row.device, row.platform, row.spec, row.error)
     clocks = (row.kernel_s, row.wall_s, row.compute_s)
     times = [(times.min, times.median, times.max, times.mean) for times in clocks if times is not None]
@@ -139,7 +139,7 @@ def _medians(row: Row) -> dict[str, float]:
 
 
 def _remarks(sources: Sequence[Source], rows: Sequence[Row]) -> Iterator[str]:
-    """Yield what a reader must know of how the tables go together."""
+    """Yield remarks on how far the tables can be compared."""
     for source in sources:
         version = f"mandelcl {source.version}" if source.version else "an unknown mandelcl"
         date, command = source.date or "an unknown day", cleaned(source.command, 200) or "an unknown command"

@@ -32,7 +32,7 @@ class Identity:
 
 
 def names(identities: Iterable[Identity]) -> dict[Identity, str]:
-    """Return a short name for each device: device and platform, and what else it takes to tell it from the others."""
+    """Return a short name for each device: device and platform, and more if others have the same."""
     several = list(dict.fromkeys(identities))
     machines = any(identity.machine for identity in several)
     specs: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)

@@ -35,7 +35,7 @@ _COMPILERS = ("cc", "gcc", "clang")
 _OPTIONS = (("-O3", "-march=native"), ("-O2",))
 _STRICT = ("-std=c11", "-ffp-contract=off", "-fno-fast-math", "-fopenmp", "-fPIC", "-shared")
 _COMPILE_S = 120.0
-_RATE_S = 0.05  # what a part must take for its speed to say something of the whole: threads are slow to start
+_RATE_S = 0.05  # the least time of a part from which the whole is estimated: threads are slow to start
 _LOOK_S = 0.1  # how often a running call looks whether it is to stop
 
 Stop = ctypes.c_int
@@ -46,7 +46,7 @@ Load = Callable[[], tuple["Library", Compute]]
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A compiled source, and with what: the compiler's name and version, and the options that concern speed."""
+    """A compiled source, with the compiler's name and version, and the options for speed."""
 
     functions: ctypes.CDLL
     compiler: str
@@ -55,7 +55,7 @@ class Library:
 
 @cache
 def library(name: str) -> Library:
-    """Return `c/NAME.c`, compiled with OpenMP; raises DeviceError where there is no compiler that can do it."""
+    """Return `c/NAME.c`, compiled with OpenMP; raises DeviceError if there is no compiler that can do it."""
     command = _compiler()
     complaint = ""
     with in_temporary_folder("mandelcl-c-") as folder:
@@ -82,7 +82,7 @@ def _compiler() -> list[str]:
 
 
 def _complaint(command: list[str]) -> str:
-    """Run a compiler; return nothing, or the line in which it says what is wrong."""
+    """Run a compiler. Return the line with its error, or an empty text."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=_COMPILE_S, check=False
@@ -103,7 +103,7 @@ def _version(command: list[str]) -> str:
 
 @cache
 def processor() -> str:
-    """Return the processor's name, as far as the system says it."""
+    """Return the processor's name, if the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -167,7 +167,7 @@ def row_of(case: str, extra: Mapping[str, Value]) -> Row:
 
 
 def timed_call(bench: Bench, call: Callable[[Stop], None]) -> float:
-    """Call into a program with its stop flag; return the seconds. Raises CancelledError where the study is to stop."""
+    """Call into a program with its stop flag; return the seconds. Raises CancelledError if the study is to stop."""
     stop = Stop(0)
     seconds: list[float] = []
 

@@ -68,7 +68,7 @@ def _device_row(bench: Bench, device: Device, resolution: int, test: str) -> Row
 
 
 def _compared(row: Row, alone: dict[str, float]) -> Row:
-    """Add what a row saves over those before it, in % of their time; `alone` holds these by test."""
+    """Add the savings of a row over those before it, in % of their time. `alone` holds these by test."""
     if row.kernel_s is None:
         return row
     seconds, test = row.kernel_s.median, str(row.extra["test"])

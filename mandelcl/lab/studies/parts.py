@@ -32,7 +32,7 @@ PINNED, PINNED_STATIC, PINNED_DYNAMIC = "pinned", "pinned static", "pinned dynam
 
 @dataclass(frozen=True, slots=True)
 class PartsTask:
-    """What to time: a job (JSON) on `units` compute units of a device (by SPEC), shared out by a schedule.
+    """A measurement: a job (JSON) on `units` compute units of a device (by SPEC), shared by a schedule.
 
     `pinned` keeps the process to a number of the host's cores. The others divide the device into parts.
     """
@@ -132,7 +132,7 @@ def _process(tasks: Sequence[PartsTask], check: Callable[[], None]) -> Iterator[
 
 
 def filled_from(row: Row, answer: Answer, job: Job, counts: Words, validation: Validation) -> Row:
-    """Return the row with an answer's times; raises DeviceError where it is an error.
+    """Return the row with an answer's times; raises DeviceError if it is an error.
 
     `counts` are this process's own, with the validation on them: the answer's must be the same.
     """

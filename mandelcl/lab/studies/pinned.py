@@ -27,7 +27,7 @@ def can_pin() -> bool:
 
 
 def cores() -> list[int]:
-    """Return the cores that this process may use; raises DeviceError where the system does not say."""
+    """Return the cores that this process may use; raises DeviceError if the system does not say."""
     if not hasattr(os, "sched_getaffinity"):
         raise DeviceError("keeping a process to some cores works on Linux only")
     return sorted(os.sched_getaffinity(0))
@@ -103,7 +103,7 @@ class Workers:
 def started(number: int, job: Mapping[str, Any], check: Callable[[], None]) -> Iterator[Workers]:
     """Yield so many workers for a job (its JSON, a device's SPEC, a variant's fields); they end with the body.
 
-    Raises DeviceError where the host has fewer cores or the device cannot do the job.
+    Raises DeviceError if the host has fewer cores or the device cannot do the job.
     """
     check()
     if number > len(cores()):

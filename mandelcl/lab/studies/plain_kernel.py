@@ -50,7 +50,7 @@ def plain_kernel(
 def _rows_within(limit: int, job: Job, device: Device, launch: Callable[[int], Launch]) -> int:
     """Return how many rows may be launched at once on a device that ends loops after that many iterations (0: never).
 
-    Raises DeviceError where not even one may.
+    Raises DeviceError if not even one may.
     """
 
     def iterations(rows: int) -> int:

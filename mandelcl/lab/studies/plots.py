@@ -27,7 +27,7 @@ def require(path: str | Path) -> None:
 
 
 def save(study: Study, rows: Rows, path: str | Path) -> None:
-    """Draw a study's rows to a file, replacing what was there in one step; raises FileError where that fails.
+    """Draw a study's rows to a file, replacing what was there in one step; raises FileError if that fails.
 
     Rows of unknown origin may lack what the study's plot needs, which raises InvalidInputError.
     """

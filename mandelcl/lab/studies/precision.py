@@ -91,7 +91,7 @@ def run(bench: Bench) -> Iterator[Row]:
 
 
 def _row(bench: Bench, device: Device | None, resolution: int, number: str, order: str, seen: Seen) -> Row:
-    """Return the row of a device, or of a thread of the program in C where there is none."""
+    """Return the row of a device, or of a thread of the program in C if there is none."""
     job = jobs.hpc_job(resolution, number, "fused" if order == ORDER else order, bench.most(1000))
     extra: dict[str, Value] = {"resolution": resolution, "order": order, "number": number}
     case = f"R={resolution}, {number}, {order}"

@@ -1,6 +1,6 @@
 """The right counts of some pixels, without OpenCL: numpy for float and double, whole numbers for the rest.
 
-All follow the tables of docs/exactness.md operation by operation. Wider numbers would not do: after some thousand
+All follow the tables of docs/exactness.md operation by operation. Wider numbers would be wrong: after some thousand
 steps along the edge of the set rounding in the 112th bit decides when an orbit leaves.
 """
 
@@ -23,7 +23,7 @@ from mandelcl.lab.studies import sign_magnitude
 Reals = npt.NDArray[np.floating]
 Operation = Callable[[Reals, Reals, Reals], Reals]
 
-_WORK = 4_000_000  # pixels times cap, about, that a sample may cost: a second or two
+_WORK = 4_000_000  # pixels times limit, about, of a sample: a second or two
 _INTEGER_WORK = 200_000
 _LEAST, _MOST = 64, 1 << 16
 _SPLITTER = 134217729.0  # 2²⁷ + 1

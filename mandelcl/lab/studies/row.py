@@ -12,7 +12,7 @@ Value = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What the repeats of a measurement took, in seconds."""
+    """The times of the repeats of a measurement, in seconds."""
 
     min: float
     median: float
@@ -27,15 +27,15 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A case on a device: what was measured, or why it was not.
+    """A case on a device: its measurement, or why there is none.
 
     `kernel_s` is device events, all launches of a run together; `wall_s` is from the call to the counts in the host's
     memory, kernels being built and memory kept from the run before. `compute_s` is from the first call that enqueues
     to the end of the last kernel, all round trips of the host included, in runs whose counts stay on the device: most
     studies do not measure it. `build_s` is the first build, `copy_s` the median of what the copies back took.
     `samples` is how many runs were timed; the first run is not among them. `clock` says so where the device's clock
-    is coarse or of no use. `validation` is `ok`, `WRONG` (then `differing_pixels`, None where only a checksum says
-    so) or empty where nothing was computed; `checked` is how. `error` is empty unless there is nothing to show.
+    is coarse or of no use. `validation` is `ok`, `WRONG` (then `differing_pixels`, None if only a checksum says
+    so) or empty if nothing was computed; `checked` is how. `error` is empty unless there is nothing to show.
     `extra` holds the study's own values. `machine` tells the machines of a merged table apart; it is empty in others.
     """
 

@@ -31,7 +31,7 @@ from mandelcl.opencl.device import Device
 
 @dataclass(frozen=True, slots=True)
 class DivisionRule:
-    """A rule by its name: what it makes of the plan that suits a device, and whether it fills what is proved."""
+    """A rule by its name: the plan that it makes of a device's, and whether it fills proved rectangles."""
 
     name: str
     change: Callable[[DivisionPlan], DivisionPlan]
@@ -75,7 +75,7 @@ class Fills:
             self._filled.append((slice(*row), slice(*column), count))
 
     def over(self, escape: Words) -> Words:
-        """Return the counts of escape time with the rectangles filled: what the rule makes of the picture."""
+        """Return the counts of escape time with the rectangles filled: the picture by the rule."""
         counts = escape.copy()
         for rows, columns, count in self._filled:
             counts[rows, columns] = count
@@ -94,7 +94,7 @@ def judged(escape: Words, counts: Words, fills: Fills) -> tuple[int, Validation]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What rules are compared with: the counts of escape time on a device, and its row."""
+    """The comparison for rules: the counts of escape time on a device, and its row."""
 
     counts: Words
     row: Row
@@ -103,7 +103,7 @@ class Measure:
 def by_rule(bench: Bench, device: Device, job: Job, rule: DivisionRule, measure: Measure | None, row: Row) -> Row:
     """Return the row of a job that is traced by a rule: its times, and what the rule has wrong beside escape time.
 
-    The row is `ok` where the device did what the rule says, whatever that is worth. Raises DeviceError where escape
+    The row is `ok` where the device did what the rule says, whatever that is worth. Raises DeviceError if escape
     time has no counts to compare with.
     """
     if measure is None:

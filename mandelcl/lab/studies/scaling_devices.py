@@ -74,7 +74,7 @@ def rows(bench: Bench, device: Device, resolution: int, partitions: bool, chunks
 
 
 def _cores(device: Device) -> int:
-    """Return to how many cores a process with this device may be kept; 0 where it cannot."""
+    """Return to how many cores a process with this device may be kept; 0 if it cannot."""
     if device.type != "cpu" or not pinned.can_pin():
         return 0
     return min(device.compute_units, len(pinned.cores()))

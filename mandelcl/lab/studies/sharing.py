@@ -20,7 +20,7 @@ def command_of(study: Study) -> str:
 
 
 def shared(table: Document) -> Document:
-    """Return what of a run can be shared: its good rows, without the command line, the time of day and messages.
+    """Return the part of a run that can be shared: its good rows, without command line, time of day and messages.
 
     Raises InvalidInputError if no row has right counts.
     """

@@ -17,7 +17,7 @@ from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.row import Row, Times, Value
 from mandelcl.lab.studies.timing import TimingSample
 
-_SAMPLE_ROWS = 16  # by which it is foretold how long a picture takes
+_SAMPLE_ROWS = 16  # from which the time of a picture is estimated
 _SAMPLES = 5  # the best counts: so few rows take a moment, in which the machine may be busy
 
 

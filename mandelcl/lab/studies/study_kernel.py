@@ -32,7 +32,7 @@ class StudyKernel:
     """A job's counts by one of the studies' kernels on one device; `counts` holds the last run's.
 
     The job must be resolved, and its number float or double. `launch(rows)` says how so many rows, at most `most_rows`,
-    are launched. Raises DeviceError where the device has no such number. `check` is called after each launch and may
+    are launched. Raises DeviceError if the device has no such number. `check` is called after each launch and may
     raise.
     """
 

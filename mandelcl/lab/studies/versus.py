@@ -29,7 +29,7 @@ def baseline(study: Study) -> Document:
     """Return the table that is shipped for a study, with the tables that users have shared.
 
     These are the files of the folder with the study's name, each a machine that is called as the file. Raises
-    InvalidInputError where there is no table.
+    InvalidInputError if there is no table.
     """
     path = FOLDER / f"{study.name}.json"
     if not path.is_file():

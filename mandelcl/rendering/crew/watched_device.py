@@ -34,7 +34,7 @@ class WatchedDevice(Device):
             return super().build(source, options)
 
     def load(self, binary: bytes) -> BuiltProgram:
-        """Return a program from the binary of an earlier build; raises BuildError where the driver refuses it."""
+        """Return a program from the binary of an earlier build; raises BuildError if the driver refuses it."""
         with self._building():
             return super().load(binary)
 

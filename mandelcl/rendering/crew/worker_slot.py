@@ -38,7 +38,7 @@ class DevicePart(Protocol):
 
     @property
     def speed(self) -> float:
-        """About how many iterations a second it makes; 0 where it was not tested."""
+        """About how many iterations a second it makes; 0 if it was not tested."""
 
     @property
     def warnings(self) -> tuple[str, ...]:

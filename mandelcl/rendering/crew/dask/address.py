@@ -57,7 +57,7 @@ _CLOSE_S = 3.0
 def local_cluster(devices: Sequence[str], count: int) -> Iterator[tuple["Client", Supervisor]]:
     """Yield a client of a new cluster with `count` workers for the devices that SPECs name, and what supervises them.
 
-    Raises DeviceError where the system starts no process.
+    Raises DeviceError if the system starts no process.
     """
     supervisor = Supervisor(devices, count, own_name(), lambda _line: None)
     try:
@@ -74,7 +74,7 @@ def local_cluster(devices: Sequence[str], count: int) -> Iterator[tuple["Client"
 
 
 def _scheduler() -> "LocalCluster":
-    """Return a scheduler in this process, without workers; raises DeviceError where none can be started.
+    """Return a scheduler in this process, without workers; raises DeviceError if none can be started.
 
     Its connections are encrypted if Dask's settings ask for it.
     """

@@ -232,7 +232,7 @@ class Connection:
 
 
 def require_dask() -> None:
-    """Raise DeviceError, with the command that installs it, where there is no Dask, or with why it does not load."""
+    """Raise DeviceError, with the command that installs it, if there is no Dask, or with why it does not load."""
     load("distributed", "a cluster needs Dask", "cluster", DeviceError)
 
 

@@ -35,7 +35,7 @@ def serve(channel: Channel) -> None:
 def opened(specs: Sequence[str], index: int) -> Device:
     """Return the device for the worker whose turn this is, among those that SPECs name; raises DeviceError.
 
-    Without a SPEC these are the GPUs or, where there is none, the fastest device.
+    Without a SPEC these are the GPUs or, if there is none, the fastest device.
     """
     named = choose.matching(specs)
     if not specs:

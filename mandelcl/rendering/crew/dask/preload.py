@@ -43,6 +43,6 @@ async def dask_teardown(_worker: "Worker") -> None:
 
 
 def index_of(name: str) -> int:
-    """Return the number at the end of a worker's name; 0 where there is none."""
+    """Return the number at the end of a worker's name; 0 if there is none."""
     found = re.search(r"([0-9]{1,6})$", name)
     return int(found[1]) if found else 0

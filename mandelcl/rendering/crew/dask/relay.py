@@ -48,7 +48,7 @@ class Relay:
         self._probes: dict[tuple[Any, ...], dict[str, Any]] = {}
 
     def start(self) -> None:
-        """Start the process, which opens its device; raises DeviceError where the system refuses it."""
+        """Start the process, which opens its device; raises DeviceError if the system refuses it."""
         with self._changed:
             self._start()
 

@@ -22,7 +22,7 @@ _STRANGER = "what answers there is no Dask scheduler, or one of another version"
 
 @contextmanager
 def connected(address: str, wait: float) -> Iterator["Client"]:
-    """Yield a client of a scheduler; raises DeviceError where none answers within `wait` seconds, 10 at most."""
+    """Yield a client of a scheduler; raises DeviceError if none answers within `wait` seconds, 10 at most."""
     import distributed  # noqa: F401 - it takes a second, which is not the scheduler's
 
     limit = min(_MOST_S, max(_LEAST_S, wait))
@@ -54,7 +54,7 @@ def _connect(address: str, limit: float, coming: "Future[Client]") -> None:
 
 
 async def _require_scheduler(address: str, limit: float) -> None:
-    """Ask who is at an address; raises DeviceError where it is no scheduler, and OSError or TimeoutError."""
+    """Ask who is at an address; raises DeviceError if it is no scheduler, and OSError or TimeoutError."""
     from distributed.comm.core import connect
     from distributed.core import send_recv
     from distributed.security import Security
