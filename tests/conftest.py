@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import levels
 
@@ -25,6 +26,10 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 # A shell has what it starts in the background ignore Ctrl-C, and so would every process that a test starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# A loaded machine must pass: no example has a deadline, and drawing may be slow.
+settings.register_profile("mandelcl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("mandelcl")
 
 _IMPLEMENTATIONS = pytest.StashKey[int]()
 _EXERCISED = pytest.StashKey[Counter[str]]()
