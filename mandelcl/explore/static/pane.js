@@ -31,7 +31,7 @@ export class Pane {
     [this.target, this.asked, this.frame, this.ease] = [null, null, null, { ...STILL }];
     this.pace = new Pace((now) => this.draw(now));
     [this.came, this.shown] = [0, 0]; // the generations whose pixels have arrived, and are shown
-    this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
   }
 
   resize([width, height]) {
@@ -141,6 +141,11 @@ export class Pane {
       if (this.shown === this.generation) this.pace.tiles();
       else this.touch(); // the first pixels at once
     }
+  }
+
+  /** Whether the system asks for less motion: views are then shown where they lead, without an animation. */
+  get calm() {
+    return this.reduced.matches;
   }
 
   /** Draw in the next frame. */

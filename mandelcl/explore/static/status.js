@@ -15,7 +15,8 @@ export function status(explorer, shell) {
     work: part("work", "The share of finished pixels or the time that all took, and 10⁹ iterations per second; at rest the mean number of samples of the antialiased picture"),
   };
   const bar = element("progress", { max: 1, value: 0, "aria-label": "Finished pixels" });
-  shell.status.replaceChildren(...Object.values(parts), bar);
+  const spoken = element("span", { class: "spoken", role: "status" }); // for screen readers, where the view rests
+  shell.status.replaceChildren(...Object.values(parts), bar, spoken);
 
   explorer.on("change", () => {
     const { sight, job, auto } = explorer.state;
@@ -23,6 +24,9 @@ export function status(explorer, shell) {
     parts.place.textContent = `${shortened(place.re)} ${shortened(place.im, true)}`;
     parts.zoom.textContent = `×${place.zoom.toShort(3)}${place.rotation.sign ? ` ↺${place.rotation.toShort(4)}°` : ""}`;
     parts.maxIterations.textContent = `${plain(job.iterations)}${auto ? " auto" : ""}`;
+  });
+  explorer.on("rest", () => {
+    spoken.textContent = `At rest: zoom ${parts.zoom.textContent.slice(1)}, centre ${parts.place.textContent}, ${parts.maxIterations.textContent} iterations`;
   });
   explorer.on("asked", () => {
     shell.el.dataset.state = "working";
