@@ -117,6 +117,15 @@ def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[s
     return resolved, _warnings(resolved, reference)
 
 
+def named_as_chosen(job: Job, classes: Sequence[DeviceClass]) -> Job:
+    """Return a job whose reference a program has chosen, in the version that `resolve` would choose."""
+    if job.reference is None or not job.formula.knows_inside:
+        return job
+    number = job.number if job.number != "auto" else _perturbed(job, classes).name
+    maps = number == DOUBLE.name and _may_take_maps(job)
+    return replace(job, reference=replace(job.reference, version=MAP_VERSION)) if maps else job
+
+
 def _may_take_maps(job: Job) -> bool:
     """Return whether orbits may be so long that a return map of the reference is worth looking for."""
     plain = not {CERTIFIED.name, DISTANCE.name} & set(job.planes) and not trails(job.planes)

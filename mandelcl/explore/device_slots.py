@@ -117,7 +117,7 @@ class DeviceSlot(SupervisedWorker):
 
     def look_ahead(self, job: Job) -> None:
         """Have the reference of a later job computed in advance, in another process than the device's."""
-        self._send({"do": "ahead", "job": job.to_json()})
+        self._send({"do": "ahead", "job": job.to_json(), "named": True})
 
     def fill(self) -> None:
         """Send the device as many blocks as it may have, taking its tasks in rotation."""

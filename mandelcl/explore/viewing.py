@@ -126,6 +126,7 @@ class Viewing:
         levels = [[level, [block.x, block.y, block.width, block.height]] for level, block in self._wholes.items()]
         wanted = self.wanted
         head = {"pane": wanted.pane, "generation": wanted.generation, "motion": wanted.motion}
+        head["named"] = self.job.reference is not None and wanted.job.reference is None and not self.key
         return {"job": self.job.to_json(), **head, "levels": levels}
 
     def resolved(self, slot: DeviceSlot, facts: ResolvedTask) -> None:

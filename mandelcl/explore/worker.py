@@ -23,6 +23,7 @@ from mandelcl.engine.host_buffers import HostPool
 from mandelcl.engine.loop.survey import DeviceSurvey
 from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.methods import method_of
+from mandelcl.engine.resolve import named_as_chosen
 from mandelcl.engine.smoothing import Smoothed
 from mandelcl.explore.frames import FrameAddress
 from mandelcl.explore.packing import Packer
@@ -96,7 +97,7 @@ class _Explorer:
         cancel = Dropped(self._pending, number)
         for device in self._devices:
             device.between = STARTING
-        job = Job.from_json(order["job"])
+        job = self._job(order)
 
         def show(iterations: int) -> None:
             self._channel.send({"say": "reference", "view": number, "iterations": iterations})
@@ -131,6 +132,13 @@ class _Explorer:
             device.progressed()
         self._prefetch.look(replace(job, iterations=choice.job.iterations, auto_iterations=False), choice.device)
 
+    def _job(self, order: Head) -> Job:
+        """Return an ordered job. A reference that the server has chosen has the version that suits the devices."""
+        job = Job.from_json(order["job"])
+        if not order["named"]:
+            return job
+        return named_as_chosen(job, [choose.class_of(device, job.formula) for device in self._devices])
+
     def _as_last(self, job: Job, motion: bool) -> Choice | None:
         """Return the choice of the last view, for a view in motion beside the same reference; None for others.
 
@@ -146,7 +154,7 @@ class _Explorer:
 
     def _look_ahead(self, order: Head) -> None:
         """Have the reference of a job computed by another process, so that this one keeps its time for frames."""
-        job = Job.from_json(order["job"])
+        job = self._job(order)
         if job.auto_iterations and self._limit:
             job = replace(job, iterations=self._limit, auto_iterations=False)
         with suppress(MandelclError):  # a view that needs the reference will report the error

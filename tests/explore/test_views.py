@@ -9,6 +9,7 @@ import pytest
 
 import mandelcl
 from mandelcl.core.job import Job
+from mandelcl.core.reference import MAP_VERSION
 from tests.explore.page import HOME, Page, Picture, Server
 from tests.explore.quick import QuickPage
 
@@ -99,6 +100,16 @@ def test_a_pan_at_depth_keeps_the_reference(page: Page) -> None:
     first, second = page.view(DEEP), page.view(DEEP, origin=[-30, -20])
     assert first.of("settled")["key"] == second.of("settled")["key"]
     same_as_rendered(second)
+
+
+@pytest.mark.usefixtures("usable_double")
+def test_long_orbits_take_return_maps_as_render_does(page: Page) -> None:
+    chart = {"re": "-1.7687788190", "im": "0.0017389047", "pitch": "1e-14"}
+    picture = page.view({"lattice": chart, "origin": [-16, -9], "size": [32, 18], "iterations": 2_000_000})
+    reference = Job.from_json(picture.of("settled")["job"]).reference
+    assert reference is not None
+    assert reference.version == MAP_VERSION
+    same_as_rendered(picture)
 
 
 def test_the_newest_view_wins(page: Page) -> None:
