@@ -33,6 +33,17 @@ static void bounded_grow(orbit_state *state, float_lanes size, int rounded, int_
   state->error_e = select(state->error_e, state->error_e + by, mask);
 }
 
+/* The next z, after n iterations. */
+static number_complex bounded_step(number_complex z, orbit_constant c, count_lanes n) {
+  number_complex next = formula_step(z, c, 0);
+#if FORMULA_PHASES > 1
+  const uint_lanes phase = counts_low(n % (count_lanes)(FORMULA_PHASES));
+  for (uint q = 1; q < FORMULA_PHASES; q++)
+    next = number_keep(next, formula_step(z, c, q), lanes_mask(phase == (uint_lanes)(q)));
+#endif
+  return next;
+}
+
 /* There is nothing to do before the first turn: the formula's orbits begin inside. */
 static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 }
@@ -51,7 +62,7 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
   for (uint turn = 0; turn < strides && lanes_any(alive); turn++) {
     for (uint step = 0; step < BOUNDED_RUN && lanes_any(alive); step++) {
       bounded_grow(&state, size, rounded, alive);
-      state.z = number_keep(state.z, formula_step(state.z, c, 0), alive);
+      state.z = number_keep(state.z, bounded_step(state.z, c, state.n), alive);
       state.n += counts_convert((uint_lanes)(0) - LANED(as_uint)(alive)); /* a mask is −1 */
       size = number_reach(state.z);
       alive &= lanes_mask(size + bounded_error(&state) <= within) &

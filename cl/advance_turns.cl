@@ -40,7 +40,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
     const scaled twice_w = {{w.re + w.re, w.im + w.im}, (int_lanes)(0)};
     step_derivative_keep(state, step_derivative_single(step_derivative_of_t(state, twice_w), c), running);
     const number_real next_norm = scaled_norm(next);
-    step_run_on(&run, norm, next_norm, running);
+    step_run_on(&run, norm, next_norm, place_lines(state->place + steps), running);
     w = number_keep(w, next, running);
     norm = scaled_choose(norm, next_norm, running);
     steps -= LANED(as_uint)(running); /* a mask is −1 */

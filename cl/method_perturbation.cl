@@ -118,7 +118,7 @@ typedef struct {
   int scale;
 #endif
 #if CERTIFIED
-  number_real size, error; /* times 2^c.e: |c| at most, and how far it is from the pixel's, with four roundings */
+  number_real size, error; /* times 2^c.e: |c| at most, and how far it is from the pixel's, with those of a product */
 #endif
 } orbit_constant;
 
@@ -339,7 +339,7 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
 #if CERTIFIED
   const number_real point_error = (number_real)(method_real(method + METHOD_POINT_ERROR));
   constants.size = scaled_reach(c.z);
-  constants.error = fma(constants.size, (number_real)(4 * NUMBER_UNIT),
+  constants.error = fma(constants.size, (number_real)((FORMULA_ANALYTIC ? 4 : 8) * NUMBER_UNIT),
                         point_error * scaled_power_within(-scale - c.e));
 #endif
   return constants;

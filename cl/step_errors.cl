@@ -57,8 +57,12 @@ typedef struct {
 } step_error;
 
 INLINED void step_error_of_t(step_error *error, const step_errors *errors, const orbit_state *state, scaled reference,
-                             scaled t) {
+                             scaled t, uint_lanes phase) {
+#if FORMULA_KNOWS_INSIDE
   error->of_t = error_of_t(state->error, errors->size, errors->size_e, state->z.e, t);
+#else
+  error->of_t = error_of_line(state->error, errors->size, errors->size_e, reference, state->z, t, phase);
+#endif
   error->before = step_errors_place(errors, state, reference);
 }
 
@@ -117,11 +121,18 @@ INLINED void step_run_begin(step_run *run, const orbit_state *state, scaled refe
   run->before = run->here;
 }
 
-/* After an iteration of the lanes of the mask, from |w|² of `norm` to `next_norm`. */
-INLINED void step_run_on(step_run *run, number_real norm, number_real next_norm, int_lanes running) {
+/* After an iteration of the lanes of the mask, from |w|² of `norm` to `next_norm`, by the lines of the phases. */
+INLINED void step_run_on(step_run *run, number_real norm, number_real next_norm, uint_lanes phase, int_lanes running) {
   const number_real unit = (number_real)(NUMBER_UNIT), next_size = number_root_above(next_norm);
+#if FORMULA_KNOWS_INSIDE
   const number_real roundings = fma(norm + next_size, unit, run->of_c);
   const number_real next_error = fma(run->here.error, run->here.size + run->here.size + run->here.error, roundings);
+#else
+  const number_real whole = formula_lanes_slope(run->here.size, phase) * run->here.size * (number_real)(FORMULA_RUN_UNITS);
+  const number_real roundings = fma(whole + next_size, unit, run->of_c);
+  const number_real slope = formula_lanes_slope(run->here.size + run->here.error, phase);
+  const number_real next_error = fma(run->here.error, slope, roundings);
+#endif
   run->before.size = scaled_choose(run->before.size, run->here.size, running);
   run->before.error = scaled_choose(run->before.error, run->here.error, running);
   run->here.size = scaled_choose(run->here.size, next_size, running);

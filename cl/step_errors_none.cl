@@ -34,7 +34,7 @@ INLINED void step_errors_inside(step_errors *errors, const orbit_state *state, s
 }
 
 INLINED void step_error_of_t(step_error *error, const step_errors *errors, const orbit_state *state, scaled reference,
-                             scaled t) {
+                             scaled t, uint_lanes phase) {
 }
 
 INLINED void step_error_over(step_error *error, global const uint *method, uint number, const turn_record *record,
@@ -61,7 +61,7 @@ INLINED void step_run_begin(step_run *run, const orbit_state *state, scaled refe
                             number_real norm, const orbit_constant *c) {
 }
 
-INLINED void step_run_on(step_run *run, number_real norm, number_real next_norm, int_lanes running) {
+INLINED void step_run_on(step_run *run, number_real norm, number_real next_norm, uint_lanes phase, int_lanes running) {
 }
 
 INLINED void step_run_left(const step_run *run, step_errors *errors, const orbit_state *state, int_lanes outside,

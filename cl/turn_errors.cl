@@ -64,6 +64,33 @@ static number_real error_of_t(number_real error, number_real size, int_lanes siz
   return fma(error, slope, scaled_reach(t.z) * (number_real)(12 * NUMBER_UNIT));
 }
 
+#if !FORMULA_KNOWS_INSIDE
+/* The same of any line: what it makes of E, at most d·(|w| + E)^(d − 1)·E, and its roundings, as shares of what it makes
+ * of z with nothing cancelled, at most d·(|Z| + |z|)^(d − 1)·|z|. A fold that the orbit crosses rounds where it stands. */
+static number_real error_of_line(number_real error, number_real size, int_lanes size_e, scaled reference, scaled z,
+                                 scaled t, uint_lanes phase) {
+  const int_lanes least = (int_lanes)(ERROR_NOTHING), degree = formula_lanes_degree(phase) - 1;
+  const int_lanes z_e = max(z.e, least), w_e = max(size_e, least), t_e = max(t.e, least);
+  const int_lanes m = max(max(reference.e, z.e), least);
+  const number_real reach = scaled_reach(z.z);
+  const number_real most_w = fma(error, scaled_power_within(z_e - w_e), size);
+  const number_real most_z = fma(scaled_reach(reference.z), scaled_power_within(reference.e - m),
+                                 reach * scaled_power_within(z.e - m));
+  number_real units = (number_real)(FORMULA_ERROR_UNITS * NUMBER_UNIT);
+#if FORMULA_FOLD_UNITS
+  const scaled w = scaled_sum(reference, z);
+  const number_real zero = (number_real)(0);
+  const int_lanes crossed = (lanes_mask(w.z.re < zero) ^ lanes_mask(reference.z.re < zero)) |
+                            (lanes_mask(w.z.im < zero) ^ lanes_mask(reference.z.im < zero));
+  units += scaled_choose(zero, (number_real)(FORMULA_FOLD_UNITS * NUMBER_UNIT), crossed);
+#endif
+  const number_real through = formula_lanes_slope(most_w, phase) * error;
+  const number_real rounded = formula_lanes_slope(most_z, phase) * units * reach;
+  return fma(through, scaled_power_within(degree * w_e + z_e - t_e),
+             rounded * scaled_power_within(degree * m + z_e - t_e)) * (number_real)(NUMBER_MORE);
+}
+#endif
+
 /* The error of t + c times 2^−e, of which 3u are for the sum's rounding. */
 static number_real error_single(number_real of_t, scaled t, const orbit_constant *c, int_lanes e) {
   return fma(of_t, scaled_power_within(t.e - e),
@@ -76,12 +103,18 @@ static number_real error_over(const error_bounds *bounds, const turn_record *rec
                               number_real of_t,
                                scaled t, const orbit_constant *c, int_lanes skipped, int_lanes e) {
   const number_real unit = (number_real)(NUMBER_UNIT), reach = scaled_reach(t.z);
+#if FORMULA_KNOWS_INSIDE
   const number_real through = fma(of_t, error * (number_real)(2.1f), of_t);
+#else
+  /* The record's bounds are for a t that is off by less than a quarter of what it may be. */
+  const number_real through = scaled_choose((number_real)(INFINITY), of_t * (number_real)(1.0625f),
+                                            lanes_mask(of_t * (number_real)(8) <= reach));
+#endif
   const number_real by_t = bounds->gain * fma(reach * unit, bounds->a + (number_real)(4), through);
-  const scaled b = record->coefficient[1];
-  const number_real by_c = scaled_reach(b.z) * c->error;
+  const int_lanes b_e = record->coefficient[1].e;
+  const number_real by_c = turn_reach(record, 1) * c->error;
   number_real sum = fma(by_t, scaled_power_within(t.e + bounds->gain_e - e),
-                        fma(by_c, scaled_power_within(b.e + c->c.e - e), 3 * unit));
+                        fma(by_c, scaled_power_within(b_e + c->c.e - e), 3 * unit));
   const int_lanes t_key = error_key(reach, t.e), c_key = error_key(c->size, c->c.e);
   const int_lanes down = max(e, (int_lanes)(ERROR_NOTHING)) << 8, four = (int_lanes)(ERROR_PRODUCT(4)) - down;
   sum += error_of_key(bounds->b + c_key + ERROR_PRODUCT(2) - down);
@@ -92,8 +125,8 @@ static number_real error_over(const error_bounds *bounds, const turn_record *rec
   if (lanes_any(skipped)) {
     const scaled d = record->coefficient[2], et = record->coefficient[3], f = record->coefficient[4];
     number_real left = scaled_reach(d.z) * reach * reach * scaled_power_within(d.e + t.e + t.e - e);
-    left += scaled_reach(et.z) * reach * c->size * scaled_power_within(et.e + t.e + c->c.e - e);
-    left += scaled_reach(f.z) * c->size * c->size * scaled_power_within(f.e + c->c.e + c->c.e - e);
+    left += turn_reach(record, 3) * reach * c->size * scaled_power_within(et.e + t.e + c->c.e - e);
+    left += turn_reach(record, 4) * c->size * c->size * scaled_power_within(f.e + c->c.e + c->c.e - e);
     sum += scaled_choose((number_real)(0), left, skipped);
   }
   return sum;

@@ -59,6 +59,11 @@ static scaled turn_product(scaled a, scaled b) {
 #if FORMULA_ANALYTIC
 #define turn_of_t(record, t) (t)
 
+/* A bound of the modulus of a coefficient's mantissa. */
+static number_real turn_reach(const turn_record *record, uint k) {
+  return scaled_reach(record->coefficient[k].z);
+}
+
 /* B·c. */
 static scaled turn_of_c(const turn_record *record, uint k, scaled c) {
   return turn_product(record->coefficient[k], c);
@@ -69,6 +74,14 @@ static scaled turn_of_square(const turn_record *record, const orbit_constant *c)
   return turn_product(record->coefficient[4], c->square);
 }
 #else
+/* A bound of the sum of the moduli of the mantissas of a coefficient and of those of its group. */
+static number_real turn_reach(const turn_record *record, uint k) {
+  const number_real reach = scaled_reach(record->coefficient[k].z);
+  if (k == 1) return reach + scaled_reach(record->mirrored[0]);
+  if (k == 3) return reach + scaled_reach(record->mirrored[1]);
+  return k == 4 ? reach + scaled_reach(record->mirrored[2]) + scaled_reach(record->mirrored[3]) : reach;
+}
+
 /* û: t, or its conjugate. */
 static scaled turn_of_t(const turn_record *record, scaled t) {
   const scaled turned = {{t.z.re, record->turned ? -t.z.im : t.z.im}, t.e};

@@ -71,7 +71,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   const int_lanes mask = lanes_agree(numbers, there, &number) ? there : there &
       lanes_mask(numbers == (uint_lanes)(number));
   step_error error;
-  step_error_of_t(&error, &orbits->errors, state, orbits->reference, t);
+  step_error_of_t(&error, &orbits->errors, state, orbits->reference, t, (uint_lanes)(place_line(place)));
   const step_derivative of_t = step_derivative_of_t(state, scaled_sum(both, z));
   step_derivative derivative;
   uint length = 1;

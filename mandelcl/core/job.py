@@ -249,8 +249,10 @@ def _require_boundable(job: Job) -> None:
 
 def _require_certifiable(job: Job) -> None:
     """Raise InvalidInputError for a job whose counts nothing can prove."""
-    if not job.formula.knows_inside:
-        raise InvalidInputError(f"counts are certified for z² + c alone, not for {job.formula.name}")
+    if not job.formula.perturbable:
+        raise InvalidInputError(
+            f"counts are certified by perturbation, which does not have {job.formula.name}; leave --certify out"
+        )
     if job.method == "direct":
         raise InvalidInputError("counts are certified by perturbation; leave --method direct out")
     if job.algorithm == "border":

@@ -1,5 +1,6 @@
 """A line of a formula: the operations of one step, and the properties that follow from them."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +11,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.formulas.delta import Beside, Exact_contra, ExactRules
 from mandelcl.formulas.operations import Add, Growth, Mul, Operation, OrbitPoint, Rot, Sqr, Store, Turning
 
+_PRODUCT, _SUM, _FOLD = Fraction(9, 4), Fraction(3, 2), 6  # units: √5 and √2, rounded up, and twice 2 + 1 of a fold
 MOST_OPERATIONS = 16  # of a line: as many as a page of a kernel's text
 # A z within the smooth radius of 128 has |z|² of at most 2¹⁴, and what follows must be a finite float: 2¹⁴ᵈ < 2¹²⁸.
 MOST_DEGREE = 9
@@ -109,6 +111,42 @@ class Line:
                 found.append(place)
             product |= isinstance(operation, Sqr | Mul | Rot)
         return tuple(found)
+
+    @property
+    def delta_units(self) -> int:
+        """By how many units a difference is off at most once it has gone through the line, as `delta` makes it.
+
+        They are shares of what the line makes of it with nothing cancelled: of (|Z| + |z|)^d − |Z|^d. A value of the
+        reference is off by 2 units, a complex product by √5, a sum of two terms by √2, a constant by 1. Inner folds
+        count in full, since it is not looked at which orbits cross them.
+        """
+        value, difference = Fraction(2), Fraction(0)  # units of either
+        stored, stored_difference = value, difference
+        for operation in self.operations:
+            if isinstance(operation, Store):
+                stored, stored_difference = value, difference
+            elif isinstance(operation, Sqr):
+                value, difference = 2 * value + _PRODUCT, difference + max(value, difference) + _SUM + _PRODUCT
+            elif isinstance(operation, Mul):
+                by_sum = difference + max(stored, stored_difference) + _SUM
+                by_value = value + stored_difference
+                value, difference = value + stored + _PRODUCT, max(by_sum, by_value) + _PRODUCT + _SUM
+            elif isinstance(operation, Rot):
+                value, difference = value + _PRODUCT + 1, difference + _PRODUCT + 1
+        return math.ceil(difference) + _FOLD * len(self.inner_folds)
+
+    @property
+    def fold_units(self) -> int:
+        """By how many more one is off where it crosses folds before the first product."""
+        folds = sum(operation.folds for operation in self.operations)
+        return _FOLD * (folds - len(self.inner_folds))
+
+    @property
+    def squares(self) -> bool:
+        """Whether it is z² + c but for folds and mirrors, which round nothing and move no two points apart."""
+        *before, last = self.operations
+        products = [operation for operation in before if not isinstance(operation, Turning)]
+        return [operation.name for operation in products] == [Sqr.name] and isinstance(last, Add)
 
     @property
     def adds(self) -> bool:

@@ -20,8 +20,8 @@ from mandelcl.perturbation.error_rows import (
     MF,
     USED,
     Domain,
+    group_sizes,
     logarithms,
-    sizes,
     sum_of,
 )
 from mandelcl.perturbation.jets import A, B, D, E, F, Floats, Integers, Pairs, Positives
@@ -29,8 +29,10 @@ from mandelcl.perturbation.jets import A, B, D, E, F, Floats, Integers, Pairs, P
 _LARGEST_KEY, _LEAST_KEY = (1 << 31) - 1, -(1 << 31) + 1
 
 # Units of 2^−53 an iteration, of D, E, F with nothing cancelled. By induction over joins, from 6.5 for A: 7.5 for B, 14
-# for D, 23 for E and 32 for F are enough.
-_QUADRATIC_ROUNDINGS = 32.0
+# for D, 23 for E and 32 for F are enough. Beside folds F, G and H are one, with a product more each; and lines of a
+# higher degree round A by more units, and what follows from it by as many times more.
+_QUADRATIC_ROUNDINGS, _OF_FORMULAS = 32.0, 64.0
+_UNITS_OF_SQUARE = 2 + 2 * math.sqrt(5)
 _EVALUATION = 8.0  # units, of each product in the step's quadratic part
 _MARGIN = math.log2(1 + 2.0**-6)
 
@@ -52,11 +54,19 @@ class Bounds:
     left_out: Integers  # (4, K): G0, G1, G2, G3
 
 
-def of_level(jets: Pairs, rows: Floats, t: Positives, length: Integers, domain: Domain, unit_bits: int) -> Bounds:
-    """Return the bounds of steps of so many iterations with t as threshold, in a number that rounds by 2^−unit_bits."""
-    size = sizes(jets)
+def of_level(
+    jets: Pairs, rows: Floats, t: Positives, length: Integers, domain: Domain, unit_bits: int, *, square: bool = True
+) -> Bounds:
+    """Return the bounds of steps of so many iterations with t as threshold, in a number that rounds by 2^−unit_bits.
+
+    `square` says that they are those of z² + c.
+    """
+    size = group_sizes(jets)
     reach, radius = logarithms(t) + math.log2(USED), domain.radius
-    rounded = np.log2(_QUADRATIC_ROUNDINGS * length)
+    roundings = _QUADRATIC_ROUNDINGS * length
+    if not square:
+        roundings = _OF_FORMULAS * np.maximum(length, rows[A_ERROR] / _UNITS_OF_SQUARE)
+    rounded = np.log2(roundings)
     # What grows with t, in units of |A|: of the quadratic part, and of the errors of its coefficients.
     bent = np.exp2(sum_of(size[D] + reach, size[E] + radius) - size[A])
     bent_error = np.exp2(rounded + sum_of(rows[MD] + reach, rows[ME] + radius) - size[A])

@@ -9,7 +9,6 @@ from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
-from mandelcl.formulas import MANDELBROT
 from mandelcl.perturbation.counting import CountTask, exact_counts
 
 Pixel: TypeAlias = tuple[int, int]  # column, row
@@ -92,8 +91,8 @@ def confirm(
 ) -> Confirmation:
     """Compare counts of a job's pixels with those of exact arithmetic, for at most `seconds`.
 
-    `progress` is called with the number of pixels done. Raises InvalidInputError for a formula other than z² + c, and
-    what `exact_counts` raises.
+    `progress` is called with the number of pixels done. Raises InvalidInputError for a Julia set, and what
+    `exact_counts` raises.
     """
     require_confirmable(job)
     points = [job.view.point(*pixel) for pixel in counts]
@@ -110,5 +109,5 @@ def confirm(
 
 def require_confirmable(job: Job) -> None:
     """Raise InvalidInputError where there are no exact counts for a job's formula."""
-    if job.formula != MANDELBROT:
-        raise InvalidInputError(f"exact counts are those of z² + c, not of {job.formula.name}; leave --confirm out")
+    if job.formula.constant is not None:
+        raise InvalidInputError("exact counts are those of orbits from 0, not of Julia sets; leave --confirm out")

@@ -14,6 +14,7 @@ from mandelcl.base.errors import NEVER, DeviceError, Token, stop_if
 from mandelcl.base.exact import from_hexadecimal, hexadecimal
 from mandelcl.base.machine import cores
 from mandelcl.core.job import Job
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.bounded import KeepOn, Point
 from mandelcl.perturbation.exact import Outcome, exact_outcome, fraction_bits
 from mandelcl.workers.channel import Channel
@@ -24,16 +25,20 @@ ROLE = "exact"
 
 @dataclass(frozen=True, slots=True)
 class CountTask:
-    """What all points have in common: the iteration limit, R², and the bits after the point that are tried first."""
+    """What all points have in common: the iteration limit, R², the bits after the point that are tried first.
+
+    Orbits are those of the `formula` from 0.
+    """
 
     iterations: int
     radius_squared: Fraction
     bits: int
+    formula: Formula = MANDELBROT
 
     @classmethod
     def of(cls, job: Job) -> Self:
         """Return what the pixels of a job have in common."""
-        return cls(job.iterations, job.radius_squared, fraction_bits(job.view.pitch))
+        return cls(job.iterations, job.radius_squared, fraction_bits(job.view.pitch), job.formula)
 
 
 def exact_counts(
@@ -139,7 +144,8 @@ def serve(channel: Channel) -> None:
     """Be the process of the role: count points until nobody asks any more."""
     while True:
         question = channel.question()
-        task = CountTask(question["iterations"], from_hexadecimal(question["radius_squared"]), question["bits"])
+        radius_squared, formula = from_hexadecimal(question["radius_squared"]), Formula.parse(question["formula"])
+        task = CountTask(question["iterations"], radius_squared, question["bits"], formula)
         point = from_hexadecimal(question["re"]), from_hexadecimal(question["im"])
         outcome = _count(task, point, _within(question["seconds"]))
         channel.answer({"outcome": None if outcome is None else [outcome.count, outcome.z]})
@@ -152,7 +158,7 @@ def _within(seconds: float | None) -> KeepOn:
 
 
 def _count(task: CountTask, point: Point, keep_on: KeepOn) -> Outcome | None:
-    return exact_outcome(point, task.iterations, task.radius_squared, task.bits, keep_on)
+    return exact_outcome(point, task.iterations, task.radius_squared, task.bits, keep_on, formula=task.formula)
 
 
 def _question(task: CountTask, point: Point, seconds: float) -> dict[str, Any]:
@@ -160,6 +166,7 @@ def _question(task: CountTask, point: Point, seconds: float) -> dict[str, Any]:
         "iterations": task.iterations,
         "radius_squared": hexadecimal(task.radius_squared),
         "bits": task.bits,
+        "formula": task.formula.text,
         "re": hexadecimal(point[0]),
         "im": hexadecimal(point[1]),
         "seconds": seconds if math.isfinite(seconds) else None,

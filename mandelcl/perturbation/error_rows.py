@@ -1,6 +1,7 @@
 """What the errors of joined steps are at most: rows of logarithms to base 2 that go beside each join of two steps.
 
-For the step x then y, with the Greek letters of `segments`, all by the triangle inequality and with nothing left out:
+For the step x then y, with the Greek letters of `segments`, all by the triangle inequality and with nothing left out;
+beside folds B stands for |B| + |B̃| and so on:
 
     G0 … G3   what is above second order: at most G0·|t|³ + G1·|t|²·|c| + G2·|t|·|c|² + G3·|c|³
     eB        the error of B
@@ -16,7 +17,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mandelcl.perturbation.jets import A, B, D, Floats, Pairs, Positives
+from mandelcl.perturbation.jets import (
+    DIRECT_ROWS,
+    MIRRORED_B,
+    MIRRORED_E,
+    A,
+    B,
+    D,
+    E,
+    F,
+    Floats,
+    G,
+    H,
+    Pairs,
+    Positives,
+)
 
 DOUBLE_BITS = 53
 NOTHING = -(2.0**40)  # the logarithm of 0, which can be added and multiplied
@@ -24,8 +39,9 @@ NOTHING = -(2.0**40)  # the logarithm of 0, which can be added and multiplied
 MB, MD, ME, MF, B_ERROR, G0, G1, G2, G3, A_ERROR = range(10)
 ROWS = 10
 
-# Units of 2^−53: reading Z rounded toward 0, then one complex product, or two.
-_ONE_PRODUCT, _TWO_PRODUCTS = 2 + math.sqrt(5), 2 + 2 * math.sqrt(5)
+# Units of 2^−53: a complex product, and reading Z rounded toward 0 before one.
+_PRODUCT = math.sqrt(5)
+_ONE_PRODUCT = 2 + _PRODUCT
 # The larger part of t is below the threshold, so |t| below √2 times that, and the exact t that it stands for at most a
 # quarter further off: an error of 2^−4 of |z| makes one of 2^−3 of |t| where |Z + z| ≥ |z|, and no more is certified.
 USED = math.sqrt(2) * (1 + 2.0**-2)
@@ -56,11 +72,18 @@ class Domain:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """Where two steps meet: twice the reference, the jet of the second one's t, and the thresholds."""
+    """Where two steps meet: the derivative's modulus of the line there, what it makes, and the thresholds.
 
-    twice: Pairs
-    inner: Pairs
-    t: Positives  # of both steps
+    Of t for the second step there are the sizes of its jet, what that leaves out, its coefficients with nothing
+    cancelled, and the units by which the line rounds.
+    """
+
+    slope: Positives
+    inner: Floats  # (5, n)
+    left: Floats  # (4, n)
+    whole: Floats  # (4, n)
+    units: float
+    reach: Floats  # of |t| of both steps
     y_t: Positives  # of the second one
     domain: Domain
 
@@ -75,6 +98,15 @@ def sizes(pairs: Pairs) -> Floats:
     """Return the logarithms of absolute values."""
     result: Floats = np.log2(pairs.re * pairs.re + pairs.im * pairs.im) * 0.5 + pairs.exponent
     return np.maximum(result, NOTHING)
+
+
+def group_sizes(jet: Pairs) -> Floats:
+    """Return the logarithms of |A|, |B| + |B̃|, |D|, |E| + |Ẽ| and |F| + |G| + |H|, (5, n)."""
+    size = sizes(jet)
+    if len(size) == DIRECT_ROWS:
+        return size
+    by_c, mixed, square = sum_of(size[B], size[MIRRORED_B]), sum_of(size[E], size[MIRRORED_E]), sum_of(*size[[F, G, H]])
+    return np.stack((size[A], by_c, size[D], mixed, square))
 
 
 def single(count: int) -> Floats:
@@ -126,24 +158,23 @@ def plain(count: int) -> Floats:
 
 def joined(x: Pairs, x_rows: Floats, y: Pairs, y_rows: Floats, join: "Join") -> Floats:
     """Return the rows of the steps x then y."""
-    at_x, at_y, greek, z = sizes(x), sizes(y), sizes(join.inner), sizes(join.twice)
-    reach, radius = logarithms(join.t) + join.domain.own, join.domain.radius
-    left = _left_of_t(at_x, x_rows[G0:A_ERROR], z, reach, radius)
+    at_x, at_y, greek = group_sizes(x), group_sizes(y), join.inner
     rows = np.empty_like(x_rows)
-    rows[MB : MF + 1] = _nothing_cancelled(at_x, x_rows, at_y, y_rows, greek[A], z)
-    rows[G0:A_ERROR] = _left_of_step(at_y, y_rows[G0:A_ERROR], greek, left, join, reach)
-    through = at_y[A] + z
+    rows[MB : MF + 1] = _nothing_cancelled(at_y, y_rows, greek[A], join.whole)
+    rows[G0:A_ERROR] = _left_of_step(at_y, y_rows[G0:A_ERROR], greek, join.left, join, join.reach)
+    through = at_y[A] + logarithms(join.slope)
+    rounded = join.units + _PRODUCT
     rows[B_ERROR] = sum_of(
-        through + at_x[B] + np.log2(y_rows[A_ERROR] + _TWO_PRODUCTS + 1) - DOUBLE_BITS,
+        through + at_x[B] + np.log2(y_rows[A_ERROR] + rounded + 1) - DOUBLE_BITS,
         through + x_rows[B_ERROR],
         y_rows[B_ERROR],
         at_y[B] - DOUBLE_BITS,
     )
-    rows[A_ERROR] = x_rows[A_ERROR] + y_rows[A_ERROR] + _TWO_PRODUCTS
+    rows[A_ERROR] = x_rows[A_ERROR] + y_rows[A_ERROR] + rounded
     return rows
 
 
-def _left_of_t(x: Floats, left: Floats, z: Floats, reach: Floats, radius: float) -> Floats:
+def left_of_square(x: Floats, left: Floats, z: Floats, reach: Floats, radius: float) -> Floats:
     """Return the logarithms of G0 … G3, (4, n), of what t for the second step lacks: 2Z·z + z² above second order.
 
     With z = L + Q + R, linear, quadratic and left out, that is (2Z + 2L + 2Q + R)·R + (2L + Q)·Q, where the factors of
@@ -151,9 +182,9 @@ def _left_of_t(x: Floats, left: Floats, z: Floats, reach: Floats, radius: float)
     """
     a, b, d, e, f = x
     largest = sum_of(1 + a + reach, 1 + b + radius, 1 + d + 2 * reach, 1 + e + reach + radius, 1 + f + 2 * radius)
-    of_left = sum_of(z, largest, _largest(left, reach, radius))
+    of_left = sum_of(z, largest, largest_left(left, reach, radius))
     by_t, by_c = sum_of(1 + a, d + reach, e + radius), sum_of(1 + b, f + radius)
-    return _sum_from((0, of_left + left), (0, by_t + x[D:]), (1, by_c + x[D:]))
+    return sum_from((0, of_left + left), (0, by_t + x[D:]), (1, by_c + x[D:]))
 
 
 def _left_of_step(y: Floats, left_y: Floats, greek: Floats, left_t: Floats, join: "Join", reach: Floats) -> Floats:
@@ -173,7 +204,7 @@ def _left_of_step(y: Floats, left_y: Floats, greek: Floats, left_t: Floats, join
     within = t <= logarithms(join.y_t) + join.domain.below
     by_t, by_c = dy + sum_of(1 + alpha, bent_t), dy + sum_of(1 + beta, bent_c)
     bent, three = greek[D:], math.log2(3)
-    left = _sum_from(
+    left = sum_from(
         (0, sum_of(ay, 1 + dy + t, ey + radius) + left_t),
         (0, by_t + bent),
         (1, by_c + bent),
@@ -186,22 +217,20 @@ def _left_of_step(y: Floats, left_y: Floats, greek: Floats, left_t: Floats, join
     return np.where(within, left, np.inf)
 
 
-def _nothing_cancelled(x: Floats, x_rows: Floats, y: Floats, y_rows: Floats, alpha: Floats, z: Floats) -> Floats:
+def _nothing_cancelled(y: Floats, y_rows: Floats, alpha: Floats, whole: Floats) -> Floats:
     """Return the logarithms of B, D, E, F, (4, n), of the two steps with nothing cancelled."""
-    a, ay = x[A], y[A]
-    beta = z + x_rows[MB]
+    ay, beta = y[A], whole[0]
     d, e = y_rows[MD], y_rows[ME]
-    return _sum_from(
-        (0, ay + z + x_rows[MB : MF + 1]),
+    return sum_from(
+        (0, ay + whole),
         (0, y_rows[MB : MB + 1]),
-        (1, ay + np.stack((2 * a, 1 + a + x_rows[MB], 2 * x_rows[MB]))),
         (1, d + np.stack((2 * alpha, 1 + alpha + beta, 2 * beta))),
         (2, e + np.stack((alpha, beta))),
         (3, y_rows[MF : MF + 1]),
     )
 
 
-def _largest(left: Floats, reach: Floats, radius: float) -> Floats:
+def largest_left(left: Floats, reach: Floats, radius: float) -> Floats:
     """Return the logarithm of the bound on what is left out, at the largest |t| and |c|."""
     return sum_of(left[0] + 3 * reach, left[1] + 2 * reach + radius, left[2] + reach + 2 * radius, left[3] + 3 * radius)
 
@@ -218,7 +247,7 @@ def sum_of(*logs: Floats) -> Floats:
     return result
 
 
-def _sum_from(*terms: tuple[int, Floats]) -> Floats:
+def sum_from(*terms: tuple[int, Floats]) -> Floats:
     """Return the logarithms of sums, row by row, (4, n): each term has rows from one on, the first has all."""
     most = terms[0][1].copy()
     for first, logs in terms[1:]:

@@ -1,11 +1,13 @@
-"""Exact counts: orbits of z² + c in more and more bits, until a bound on their error proves the count."""
+"""Exact counts: orbits in more and more bits, until a bound on their error proves the count."""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from mandelcl.base.errors import InvalidInputError
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.bounded import CHUNK, BoundedOrbit, End, KeepOn, Point
+from mandelcl.perturbation.exact_formula import LostError, formula_count
 from mandelcl.perturbation.integers import Integers, integers_for
 
 GUARD_BITS = 64
@@ -43,9 +45,10 @@ def exact_count(
     bits: int,
     keep_on: KeepOn = _always,
     integers: Integers | None = None,
+    formula: Formula = MANDELBROT,
 ) -> int | None:
     """Return the count of a point in exact arithmetic, as `exact_outcome` does."""
-    outcome = exact_outcome(point, iterations, radius_squared, bits, keep_on, integers)
+    outcome = exact_outcome(point, iterations, radius_squared, bits, keep_on, integers, formula)
     return None if outcome is None else outcome.count
 
 
@@ -56,6 +59,7 @@ def exact_outcome(
     bits: int,
     keep_on: KeepOn = _always,
     integers: Integers | None = None,
+    formula: Formula = MANDELBROT,
 ) -> Outcome | None:
     """Return the count of a point in exact arithmetic: the first n with |z_n|² > R², or `iterations`, the limit.
 
@@ -64,6 +68,8 @@ def exact_outcome(
     """
     if radius_squared > _LARGEST_RADIUS_SQUARED:
         raise InvalidInputError("exact counts need an escape radius of at most 2^128")
+    if not formula.knows_inside:
+        return _outcome_of_formula(formula, point, iterations, radius_squared, bits, keep_on)
     re, im = point
     if re * re + im * im > radius_squared:
         return Outcome(1, (_plain(re), _plain(im)) if iterations > 1 else None)
@@ -79,6 +85,21 @@ def exact_outcome(
                 return None
             return Outcome(orbit.n, orbit.plain) if end is End.ESCAPED else Outcome(iterations, None)
         done, guard = orbit.done, 2 * guard
+    return None
+
+
+def _outcome_of_formula(
+    formula: Formula, point: Point, iterations: int, radius_squared: Fraction, bits: int, keep_on: KeepOn
+) -> Outcome | None:
+    """Return the outcome under another formula than z² + c, of which nothing is known but its operations."""
+    guard = GUARD_BITS
+    while guard <= _MOST_GUARD_BITS:
+        try:
+            found = formula_count(formula, point, iterations, radius_squared, bits - GUARD_BITS + guard, keep_on)
+        except LostError:
+            guard *= 2
+            continue
+        return None if found is None else Outcome(*found)
     return None
 
 

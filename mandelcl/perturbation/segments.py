@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mandelcl.formulas.line import Line
-from mandelcl.perturbation import error_rows, line_jets
+from mandelcl.perturbation import error_rows, line_bounds, line_jets
 from mandelcl.perturbation.error_rows import Domain
 from mandelcl.perturbation.jets import (
     ALL_ROWS,
@@ -233,7 +233,10 @@ def _joined_by(line: Line, x: Steps, y: Steps, values: Values, at: Indices, rule
     c = x.c.least(y.c).least(share.over(by_c))
     rows = None
     if rule.domain is not None and x.rows is not None and y.rows is not None:
-        join = error_rows.Join(z.doubled(), jet, t, y.t, rule.domain)
+        reach, radius = error_rows.logarithms(t) + rule.domain.own, rule.domain.radius
+        bounded = line_bounds.through(line, z, x.jets, x.turned, x.rows, reach, radius, parts)
+        sizes = error_rows.group_sizes(jet)
+        join = error_rows.Join(inner.slope, sizes, bounded.left, bounded.whole, bounded.units, reach, y.t, rule.domain)
         rows = error_rows.joined(x.jets, x.rows, y.jets, y.rows, join)
     return Steps(behind(jet, y.jets), turned, t, c, rows)
 

@@ -170,7 +170,7 @@ def _level(
     bounds = None
     if rule.domain is not None and steps.rows is not None and unit_bits is not None:
         with np.errstate(all="ignore"):
-            bounds = of_level(steps.jets, steps.rows, steps.t, length, rule.domain, unit_bits)
+            bounds = of_level(steps.jets, steps.rows, steps.t, length, rule.domain, unit_bits, square=rule.is_square)
     exponents = steps.jets.exponent
     if rule.rows == ALL_ROWS:
         grouped = in_groups(steps.jets)

@@ -97,9 +97,15 @@ def test_render_confirms_pixels_in_exact_arithmetic(draw: Run, folder: Path) -> 
     assert draw(*coarse, "--quiet").err == ""
 
 
-def test_confirm_refuses_other_formulas(run: Run, folder: Path) -> None:
-    line = refused(run, folder, "render", "--formula", "burning-ship", "--confirm", "3")
-    assert line == "mandelcl: exact counts are those of z² + c, not of burning-ship; leave --confirm out"
+def test_confirm_refuses_julia_sets(run: Run, folder: Path) -> None:
+    line = refused(run, folder, "render", "--formula", "burning-ship", "--julia", "0.1", "0.2", "--confirm", "3")
+    assert line == "mandelcl: exact counts are those of orbits from 0, not of Julia sets; leave --confirm out"
+
+
+def test_confirm_takes_other_formulas(draw: Run, folder: Path) -> None:
+    place = ("--center", "-1.768025966302943913", "-0.034725856392697519", "--zoom", "1e20", "--size", "12x8")
+    drawn = draw("render", "--formula", "burning-ship", *place, "--confirm", "5", "-o", "ship.png", "--json")
+    assert json.loads(drawn.out)["confirmed"]["agreeing"] == 5
 
 
 def test_like_renders_the_same_picture_again(draw: Run, folder: Path) -> None:

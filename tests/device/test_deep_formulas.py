@@ -167,3 +167,38 @@ def test_bits_do_not_depend_on_lanes_launches_or_blocks(
         shape = Variant(lanes, 1, 64, 1, min(lanes, 4), 1, 1)
         results, _ = planes(job, device, shape, (5, 4), SetPace((3, 2), (turns,)))
         np.testing.assert_array_equal(results[0], replayed(job))
+
+
+# What share is proved at once at least, in double and in float; (|x| + i|y|)² is chaotic there.
+CERTIFIED = [
+    *((text, re, im, across, iterations, 0.3, 0.0) for text, re, im, across, iterations, _ in LONG),
+    ("multibrot-3", "0", "1.0911236", Fraction(1, 10**6), 600, 0.8, 0.2),
+    ("multibrot-8", "0.31", "0.9", Fraction(1, 10), 300, 0.8, 0.2),
+    ("sqr add / absx sqr add", "-1.768025966302943913", "0.0000001", Fraction(1, 10**6), 400, 0.8, 0.1),
+    ("rot:30 sqr add", "-0.4", "0.56", Fraction(1, 10), 300, 0.8, 0.2),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "re", "im", "across", "iterations", "double", "single"), CERTIFIED, ids=[row[0] for row in CERTIFIED]
+)
+def test_certified_counts_are_those_of_exact_orbits(
+    device: Device,
+    number: str,
+    text: str,
+    re: str,
+    im: str,
+    across: Fraction,
+    iterations: int,
+    double: float,
+    single: float,
+) -> None:
+    plain = _job(text, (Fraction(re), Fraction(im)), across, number, iterations)
+    job = replace(plain, planes=("counts", "certified"))
+    results, _ = planes(job, device)
+    certified = results[job.first_words["certified"]] == 1
+    true = exact_counts(job, 900)
+    np.testing.assert_array_equal(results[0][certified], true[certified])
+    assert np.mean(certified) >= (double if number == "double" else single)
+    counts, _ = planes(plain, device)
+    np.testing.assert_array_equal(results[0], counts[0])

@@ -62,9 +62,12 @@ class Bounding:
 
 
 def _wider(job: Job) -> Iterator[Job]:
-    """Yield the job in fixed point with increasing numbers of words; nothing if fixed point cannot hold it."""
+    """Yield the job in fixed point with increasing numbers of words; nothing if fixed point cannot hold it.
+
+    Its kernel bounds the errors of lines of one square.
+    """
     view = job.view
-    if view.largest_coordinate() > _FARTHEST:
+    if view.largest_coordinate() > _FARTHEST or not all(line.squares for line in job.formula.lines):
         return
     least = max(_LEAST_WORDS, 1 - (-fraction_bits(view.pitch) // 32))
     for words in (least + more for more in _MORE_WORDS):

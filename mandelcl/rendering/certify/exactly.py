@@ -10,6 +10,9 @@ from mandelcl.base.errors import Token
 from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.numbers import DOUBLE
+from mandelcl.core.numbers.ieee import IEEE_FORMATS
+from mandelcl.core.numbers.ieee_arithmetic import Scalars
 from mandelcl.core.planes import CERTIFIED, SMOOTH
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine.building import SMOOTH_LIMIT
@@ -65,18 +68,23 @@ def _write(words: Words, job: Job, point: Point, outcome: Outcome) -> None:
     """Write a pixel's words."""
     first = job.first_words
     if SMOOTH.name in first and job.counts.of(words) != outcome.count:
-        step, norm = (job.iterations, 0.0) if outcome.z is None else _smooth(point, outcome.count, outcome.z)
+        step, norm = (job.iterations, 0.0) if outcome.z is None else _smooth(job, point, outcome.count, outcome.z)
         place = first[SMOOTH.name]
         words[place], words[place + 1] = step & WORD_MASK, np.float32(norm).view(np.uint32)
     job.counts.put(outcome.count, words)
     words[first[CERTIFIED.name]] = 1
 
 
-def _smooth(point: Point, count: int, z: tuple[float, float]) -> tuple[int, float]:
+def _smooth(job: Job, point: Point, count: int, z: tuple[float, float]) -> tuple[int, float]:
     """Return the step at which an escaped orbit leaves the smooth radius, and |z|² there."""
     (re, im), (x, y) = map(float, point), z
     step, limit = count, float(SMOOTH_RADIUS_SQUARED)
+    arithmetic = Scalars(IEEE_FORMATS[DOUBLE.name], fused=True)
+    c = arithmetic.value(re), arithmetic.value(im)
     while x * x + y * y <= limit and step < count + SMOOTH_LIMIT:
-        x, y = x * x - y * y + re, 2 * x * y + im
+        if job.formula.knows_inside:
+            x, y = x * x - y * y + re, 2 * x * y + im
+        else:
+            x, y = map(float, job.formula.step(arithmetic, (arithmetic.value(x), arithmetic.value(y)), c, step))
         step += 1
     return step, x * x + y * y
