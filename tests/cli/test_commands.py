@@ -102,7 +102,7 @@ def test_confirm_refuses_julia_sets(run: Run, folder: Path) -> None:
     assert line == "mandelcl: exact counts are those of orbits from 0, not of Julia sets; leave --confirm out"
 
 
-def test_confirm_takes_other_formulas(draw: Run, folder: Path) -> None:
+def test_confirm_takes_other_formulas(draw: Run) -> None:
     place = ("--center", "-1.768025966302943913", "-0.034725856392697519", "--zoom", "1e20", "--size", "12x8")
     drawn = draw("render", "--formula", "burning-ship", *place, "--confirm", "5", "-o", "ship.png", "--json")
     assert json.loads(drawn.out)["confirmed"]["agreeing"] == 5
