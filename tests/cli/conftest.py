@@ -83,6 +83,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
 
     def call(*arguments: str) -> Result:
         monkeypatch.setattr(sys, "argv", ["mandelcl", *arguments])
+        monkeypatch.setattr(sys.modules["__main__"], "__package__", None, raising=False)  # `python -m pytest` has one
         capfd.readouterr()
         code: object = 0
         try:
