@@ -41,7 +41,7 @@ def loop(job: Job) -> tuple[str, ...]:
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
     plain = "step_plain.cl" if job.formula.knows_inside and CERTIFIED.name not in job.planes else "step_plain_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
-    map_ = ("turn_map.cl",) if reference_of(job).may_have_map else ()
+    map_ = ("turn_map.cl",) if _may_have_map(job) else ()
     return "turn_records.cl", *errors, derivative, marks, "turn_steps.cl", trail, plain, *map_, "advance_turns.cl"
 
 
@@ -84,6 +84,11 @@ def words(job: Job) -> Words:
 
     words: Words | None = pop_packed(_key(job), _packing(job))
     return _packed_all(job, [reference_and_table(key) for key in _keys(job)]) if words is None else words
+
+
+def _may_have_map(job: Job) -> bool:
+    """Return whether a job's reference may have a return map."""
+    return job.reference is not None and job.reference.may_have_map
 
 
 def _packing(job: Job) -> Hashable:
@@ -221,7 +226,7 @@ def start_words(job: Job) -> tuple[int, ...]:
     n = [0] * job.counts.words
     marks = (*nothing, 0, *n, *nothing, 0, *n) if trails(job.planes) else ()
     place = 0
-    if reference_of(job).may_have_map:
+    if _may_have_map(job):
         place, infinite = _AT_NODE, (0, _INFINITY)
         marks = 0, _ONE, 0, 0, *infinite, 0, 0
     return *nothing, place, *error, *nothing, _NOWHERE, *error, *n, 0, 1, *derivative, *marks
