@@ -13,7 +13,7 @@ from mandelcl.base.names import matching, unknown
 from mandelcl.base.text import quoted
 from mandelcl.formulas import critical, growth, reading
 from mandelcl.formulas.line import Line
-from mandelcl.formulas.named import ALIASES, BY_LINES, NAMED
+from mandelcl.formulas.named import ALIASES, BY_LINES, NAMED, Named
 
 # How a job writes a number: to a text, exactly, and back; the latter raises TypeError.
 ToText: TypeAlias = Callable[[Fraction], str]
@@ -52,16 +52,19 @@ class Formula:
     def parse(cls, text: str) -> "Formula":
         """Return the formula of a text: a name, operations, or the notation of mathematics.
 
-        `burning-ship`, `absx absy sqr add` and `(|x| + i|y|)^2 + c` are the same. Raises InvalidInputError for anything
-        else. Names are taken in any case, and some by what other programs call them.
+        `burning-ship`, `absx absy sqr add` and `(|x| + i|y|)^2 + c` are the same. Each part of a hybrid, between ` / `,
+        may be any of them. Raises InvalidInputError for anything else. Names are taken in any case, and some by what
+        other programs call them.
         """
         require_type(text, str, "a formula's text")
-        name = matching(text, (*NAMED, *ALIASES))
-        if name is not None:
-            return Formula(NAMED[ALIASES.get(name, name)].lines)
+        if (named := _named(text)) is not None:
+            return Formula(named.lines)
         from mandelcl.formulas.notation import operations_of  # few need it, and its expressions take time to compile
 
-        return Formula(reading.lines(operations_of(text)))
+        between = f" {reading.BETWEEN_LINES} "
+        named_or_written = ((_named(part), part) for part in text.split(between))
+        spelled = between.join(part if named is None else named.text for named, part in named_or_written)
+        return Formula(reading.lines(operations_of(spelled)))
 
     def julia(self, re: Exact, im: Exact) -> "Formula":
         """Return the formula of the Julia set for c = re + im·i; each may be anything that `exact` takes."""
@@ -273,3 +276,9 @@ def formula_named(name: str) -> Formula:
     if name not in NAMED:
         raise unknown("formula", name, NAMED)
     return Formula(NAMED[name].lines)
+
+
+def _named(text: str) -> Named | None:
+    """Return the named formula that a text names, in any case or by another program's name."""
+    name = matching(text, (*NAMED, *ALIASES))
+    return None if name is None else NAMED[ALIASES.get(name, name)]

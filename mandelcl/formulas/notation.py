@@ -67,7 +67,10 @@ def operations_of(text: str) -> str:
     """
     if not _TELLING.search(text) or ":" in text:
         return text
-    return " / ".join(" ".join(_Reader(line, text).value().operations) for line in re.split(r"\s/\s", text))
+    lines = re.split(r"\s/\s", text)
+    return " / ".join(
+        " ".join(_Reader(line, text).value().operations) if _TELLING.search(line) else line for line in lines
+    )
 
 
 class _Reader:

@@ -40,8 +40,12 @@ def _operation(word: str, text: str) -> Operation:
 def _unknown(name: str, text: str) -> InvalidInputError:
     from mandelcl.formulas.named import ALIASES, NAMED  # which are read by this module
 
+    if name.casefold() == "julia":
+        return InvalidInputError("for a Julia set, give its constant: --julia RE IM; --formula names what is iterated")
+    near = alike(name, (*NAMED, *ALIASES, *OPERATIONS))
+    if near and not alike(name, OPERATIONS):
+        return InvalidInputError(f"unknown formula {quoted(name)}; did you mean {' or '.join(near)}?")
     if len(text.split()) == 1:  # a name, most likely
-        near = alike(name, (*NAMED, *ALIASES, *OPERATIONS))
         if near:
             return InvalidInputError(f"unknown formula {quoted(name)}; did you mean {' or '.join(near)}?")
         return InvalidInputError(f"unknown formula {quoted(name)}; there is {', '.join(NAMED)}")

@@ -43,6 +43,7 @@ from mandelcl.formulas.notation import operations_of
         ("(z^2 + c)^2 + c", "sqr add sqr add"),
         ("z^2 + c / (|x| + i|y|)^2 + c", "sqr add / absx absy sqr add"),
         ("sqr add / absx sqr add", "sqr add / absx sqr add"),
+        ("sqr add / (|x| + i|y|)^2 + c", "sqr add / absx absy sqr add"),
         ("rot:+30 sqr add", "rot:+30 sqr add"),
         ("burning-ship", "burning-ship"),
     ],
@@ -50,6 +51,17 @@ from mandelcl.formulas.notation import operations_of
 def test_notation_equals_its_operations(text: str, operations: str) -> None:
     assert operations_of(text) == operations
     assert Formula.parse(text) == Formula.parse(operations)
+
+
+@pytest.mark.parametrize(
+    ("text", "operations"),
+    [
+        ("mandelbrot / burning-ship", "sqr add / absx absy sqr add"),
+        ("Mandelbar / z^3 + c / sqr add", "negy sqr add / store sqr mul add / sqr add"),
+    ],
+)
+def test_a_hybrid_may_have_named_lines(text: str, operations: str) -> None:
+    assert Formula.parse(text).text == operations
 
 
 def test_the_summaries_of_named_formulas_are_read() -> None:

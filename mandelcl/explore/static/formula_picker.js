@@ -31,7 +31,7 @@ export function formulaPicker(explorer) {
     const { formula } = said;
     explorer.show({ job: { formula, number: "auto" }, place: Place.of(explorer.homeOf(formula.name)) }, "formula");
   } }, text, element("button", {}, "Draw"));
-  const hint = element("p", { class: "hint" }, "Write a formula, like (|x| + i|y|)^2 + c, or a hybrid that takes turns: sqr add / absx absy sqr add.");
+  const hint = element("p", { class: "hint" }, "Write a formula, like (|x| + i|y|)^2 + c, or a hybrid that takes turns: mandelbrot / burning-ship.");
   explorer.on("change", () => {
     for (const each of list.children) each.setAttribute("aria-pressed", String(each.dataset.formula === explorer.state.job.formula.name));
   });
