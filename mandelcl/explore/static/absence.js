@@ -11,8 +11,8 @@ export function absence(why, link) {
   if (why === FULL) return [element("h2", {}, "The server has too many open pages"), element("p", {}, `Close another page. ${AGAIN}`)];
   if (why === UNKNOWN) {
     return [
-      element("h2", {}, "This link is no longer valid"),
-      element("p", {}, "The server was restarted, and this browser does not have access yet. Open the link that the terminal printed, or run this in a terminal:"),
+      element("h2", {}, "This browser has no access"),
+      element("p", {}, "Open the link that the server printed in its terminal. Or run this in a terminal, which opens this view:"),
       command,
     ];
   }

@@ -1,9 +1,11 @@
 // The panel that saves what is shown: at any size, through the server, with progress.
 
 import { bytesText, element, plain, row } from "./dom.js";
+import { shownColouring } from "./refine.js";
 
 const SCALES = [1, 2, 4, 8];
-const DEEP = ["png", "tif", "tiff", "ppm", "dzi"]; // formats that hold 16 bits a channel
+const DEEP = [".png", ".tif", ".tiff", ".ppm", ".dzi"]; // formats that hold 16 bits a channel
+const FIELDS = [".npz", ".exr"]; // formats of counts, of which a pixel has one
 const SIZE = /^\s*(\d{1,6})\s*[x×]\s*(\d{1,6})\s*$/i;
 
 export function save(explorer) {
@@ -12,7 +14,7 @@ export function save(explorer) {
   const format = element("select", { "aria-label": "Format" }, formats);
   const scale = element("select", { "aria-label": "Size" }, SCALES.map((factor) => element("option", { value: factor }, `${factor}×`)), element("option", { value: "" }, "other …"));
   const size = element("input", { type: "text", "aria-label": "Width × height", placeholder: "3840x2160", hidden: true });
-  const samples = element("select", { "aria-label": "Samples per pixel" }, [["1", "1"], ["auto", "auto, up to 16"], ["4", "4"], ["16", "16"]].map(([value, text]) => element("option", { value }, text)));
+  const samples = element("select", { "aria-label": "Samples per pixel" }, [["", "as shown"], ["1", "1"], ["auto", "auto, up to 16"], ["4", "4"], ["16", "16"]].map(([value, text]) => element("option", { value }, text)));
   const depth = element("select", { "aria-label": "Bits per channel" }, ["8", "16"].map((bits) => element("option", { value: bits }, bits)));
   const name = element("input", { type: "text", "aria-label": "Name", placeholder: "mandelbrot" });
   const hint = element("p", { class: "hint" });
@@ -24,13 +26,16 @@ export function save(explorer) {
   };
   /** The page's colours, as finely as the file is to have them. */
   const fine = () => {
-    const colouring = { ...explorer.state.colouring };
-    if (samples.value !== "1") colouring.samples = samples.value === "auto" ? "auto" : Number(samples.value);
+    const own = explorer.state.colouring;
+    if (FIELDS.includes(format.value)) return { ...own };
+    const colouring = { ...(samples.value === "" ? shownColouring(explorer) : own) };
+    if (samples.value !== "" && samples.value !== "1") colouring.samples = samples.value === "auto" ? "auto" : Number(samples.value);
     if (depth.value === "16" && !depth.disabled) colouring.depth = 16;
     return colouring;
   };
   const describe = () => {
     depth.disabled = !DEEP.includes(format.value);
+    samples.disabled = FIELDS.includes(format.value);
     size.hidden = scale.value !== "";
     const chosen = wanted();
     const [width, height] = chosen?.size ?? explorer.size.map((side) => side * (chosen?.scale ?? 1));

@@ -56,7 +56,7 @@ def test_a_copied_link_opens_in_a_new_tab_and_in_another_browser(browser: "Brows
         with closing(_browser(browser)) as stranger:
             page = stranger.new_page()
             page.goto(bookmark)
-            _absence(page, "This link is no longer valid")
+            _absence(page, "This browser has no access")
             assert f"mandelcl explore '{bookmark}'" in page.locator(".absence").inner_text()
             page.goto(link)  # pasted over the address; the page is not loaded again
             Explorer(page).rests()
@@ -98,11 +98,11 @@ def test_impostor_at_the_port_learns_no_token_and_bookmark_persists(browser: "Br
             with closing(_browser(browser)) as stranger:
                 other = stranger.new_page()
                 other.goto(link)
-                _absence(other, "This link is no longer valid")
+                _absence(other, "This browser has no access")
                 other.goto(_link(page))
                 Explorer(other).rests()
         with serving(folder, "--port", port, "--new-token"):
-            _absence(page.page, "This link is no longer valid")
+            _absence(page.page, "This browser has no access")
 
 
 def test_the_pages_own_hmac_is_the_standard_one(modules: "Page") -> None:

@@ -1,5 +1,6 @@
 """What is seen: at rest the very pixels of a render, and in motion nearly all of them."""
 
+import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from mandelcl.cli import cli
+from mandelcl.files.loading import read_colouring
 from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, opened
 from tests.explore.page import Server
 
@@ -205,6 +207,25 @@ def test_a_view_is_saved_as_it_is_seen(explorer: Explorer, folder: Path) -> None
         assert image.size == SIZE
 
 
+def test_a_save_has_the_samples_and_the_bits_that_are_chosen(explorer: Explorer, folder: Path) -> None:
+    page = explorer.page
+    page.keyboard.press("s")
+    page.fill("input[aria-label='Name']", "fine")
+    saved = page.locator(".saving a")
+    page.select_option("select[aria-label='Format']", ".npz")
+    for name in ("Samples per pixel", "Bits per channel"):  # counts have neither
+        assert page.locator(f"select[aria-label='{name}']").is_disabled()
+    page.select_option("select[aria-label='Format']", ".png")
+    page.select_option("select[aria-label='Samples per pixel']", "4")
+    page.select_option("select[aria-label='Bits per channel']", "16")
+    page.click("[data-save]")
+    saved.wait_for(timeout=PATIENCE_MS)
+    path = folder / saved.inner_text()
+    assert path.read_bytes()[24] == 16  # the bit depth of a PNG's IHDR
+    colouring = json.loads(read_colouring(path) or "{}")
+    assert (colouring["samples"], colouring["depth"]) == (4, 16)
+
+
 def test_a_save_waits_for_the_view_that_is_being_computed(explorer: Explorer, folder: Path) -> None:
     page = explorer.page
     page.keyboard.press("s")
@@ -251,7 +272,9 @@ def test_a_large_save_shows_progress_and_is_cancelled(explorer: Explorer) -> Non
     assert "cancelled" in page.inner_text(".saving span")
 
 
-def test_picture_at_rest_is_antialiased_as_its_command_says(browser: "Browser", server: Server, tmp_path: Path) -> None:
+def test_picture_at_rest_is_antialiased_as_its_command_says(
+    browser: "Browser", server: Server, tmp_path: Path, folder: Path
+) -> None:
     with opened(browser, server, antialias=True) as explorer:
         explorer.page.wait_for_function(
             "() => document.getElementById('explorer').explorer.panes[0].refined", timeout=PATIENCE_MS
@@ -265,6 +288,12 @@ def test_picture_at_rest_is_antialiased_as_its_command_says(browser: "Browser", 
         CliRunner().invoke(cli, [*words, str(path), "--quiet"], catch_exceptions=False)
         with Image.open(path) as picture:
             assert np.array_equal(explorer.resting(), np.asarray(picture.convert("RGB")))
+        explorer.page.keyboard.press("s")
+        explorer.page.click("[data-save]")  # as shown
+        explorer.page.locator(".saving a").wait_for(timeout=PATIENCE_MS)
+        with Image.open(folder / explorer.page.locator(".saving a").inner_text()) as picture:
+            assert np.array_equal(explorer.resting(), np.asarray(picture.convert("RGB")))
+        explorer.page.keyboard.press("Escape")
         explorer.page.keyboard.press("]")  # other colours are exact at first, and refined again
         explorer.rests()
         explorer.page.wait_for_function(
