@@ -57,6 +57,7 @@ class _Commands(click.Group):
         given = args[0] if args else ""
         if given not in _COMMANDS and not given.startswith("-"):
             near = alike(given, _COMMANDS)
+            near = [f"--{given}"] if given in ("help", "version") else near
             question = f"did you mean {' or '.join(near)}?" if near else f"the commands are {', '.join(_COMMANDS)}"
             raise click.UsageError(f"no command {given!r}; {question}")
         name, command, rest = super().resolve_command(ctx, args)
@@ -118,24 +119,32 @@ _MEANT = {
     "--cpu": "--device cpu",
     "--dimensions": "--size",
     "--distance-estimation": "--boundary",
+    "--duration": "--speed",
     "--file": "--output",
     "--fractal": "--formula",
     "--gpu": "--device gpu",
+    "--gradient": "--palette",
     "--height": "--size",
     "--iter": "--iterations",
+    "--iters": "--iterations",
+    "--length": "--speed",
     "--location": "--at",
     "--magnification": "--zoom",
     "--max-iter": "--iterations",
     "--max-iterations": "--iterations",
     "--maxiter": "--iterations",
+    "--music": "--audio",
+    "--no-open": "--no-browser",
     "--out": "--output",
     "--place": "--at",
     "--precision": "--number",
     "--resolution": "--size",
     "--rotation": "--rotate",
     "--slopes": "--light",
+    "--sound": "--audio",
     "--supersampling": "--samples",
     "--threads": "--device",
+    "--type": "--formula",
     "--width": "--size",
 }
 

@@ -311,7 +311,8 @@ def _summary(report: "Report", auto_samples: bool) -> str:
     certified = f", {_percent(report.certified.share)} of the counts certified" if report.certified else ""
     samples = ", 1 sample per pixel" if auto_samples else ""
     if report.samples is not None:
-        samples = f", {report.samples:.3g} samples per pixel"
+        mean = f"{report.samples:.3g}"
+        samples = f", {mean} sample{'' if mean == '1' else 's'} per pixel"
     how = report.rounding if report.method == "direct" else report.method
     return (
         f"{report.width}x{report.height}, {report.number} {how}, "

@@ -271,7 +271,8 @@ def read_colour(text: str) -> str:
         values = ImageColor.getrgb(text)
         if len(values) == 3:
             return "#" + bytes(values).hex()
-    raise InvalidInputError(f"{text[:40]!r} is not a colour; write it like 03071e or white")
+    clear = "; --transparent-inside makes the set transparent" if text.casefold() in ("transparent", "none") else ""
+    raise InvalidInputError(f"{text[:40]!r} is not a colour; write it like 03071e or white{clear}")
 
 
 @cache

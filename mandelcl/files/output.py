@@ -268,6 +268,7 @@ FORMATS: Mapping[str, FileFormat] = {
     ".webp": FileFormat(_write_webp, 2.0, 1.0, deep=False, most_side=pillow.WEBP_SIDE),
 }
 SUFFIXES = tuple(FORMATS)
+_FILMS = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".gif")
 
 
 class NoFormatError(FileError, InvalidInputError):
@@ -280,7 +281,8 @@ def format_of(path: str | Path) -> FileFormat:
         return FORMATS[Path(path).suffix.lower()]
     except KeyError:
         meant = f"did you mean {path}.png? " if Path(path).name and not Path(path).suffix else ""
-        line = f"cannot write {path}: {meant}the suffix must be one of {', '.join(SUFFIXES)}"
+        film = "; `mandelcl zoom` makes films" if Path(path).suffix.lower() in _FILMS else ""
+        line = f"cannot write {path}: {meant}the suffix must be one of {', '.join(SUFFIXES)}{film}"
         raise NoFormatError(line, path) from None
 
 

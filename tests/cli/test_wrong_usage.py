@@ -1,4 +1,4 @@
-"""Seventy wrong usages: each gets one line, exit code 2, and a suggestion or what to do next."""
+"""Eighty wrong usages: each gets one line, exit code 2, and a suggestion or what to do next."""
 
 import shlex
 from pathlib import Path
@@ -11,6 +11,14 @@ WRONG = """
 rendr -> did you mean render?
 zom --at galaxy -> did you mean zoom?
 explor -> did you mean explore?
+help render -> did you mean --help?
+version -> did you mean --version?
+explore --no-open -> did you mean --no-browser?
+render --type burning-ship -> did you mean --formula?
+render -o a.mp4 -> `mandelcl zoom` makes films
+render --formula julia -> --julia RE IM
+zoom --at galaxy --duration 10 -o a.mp4 -> did you mean --speed?
+zoom --at galaxy --music a.mp3 -o a.mp4 -> did you mean --audio?
 --colour -> see `mandelcl --help`
 render --colour ember -> did you mean --palette?
 render --resolution 800x600 -> did you mean --size?
@@ -53,6 +61,8 @@ render --strict -> add --algorithm border or auto
 render --palette vulcano -> `mandelcl palettes` lists them
 render --palette red,gold,nocolour -> 'nocolour' is not a colour; write it like 03071e or white
 render --inside purplish -> write it like 03071e or white
+render --inside transparent -> --transparent-inside makes the set transparent
+render --formula "burning-shp / mandelbrot" -> did you mean burning-ship
 render --cycle 0 -> must be a length in counts above 0
 render --cycle long -> see `mandelcl render --help`
 render --transfer cubic -> one of 'root4', 'root2', 'log', 'linear'

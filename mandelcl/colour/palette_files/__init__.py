@@ -97,7 +97,8 @@ def _read(suffix: str, data: bytes, name: str) -> Iterator[Palette]:
     try:
         yield from reader.read(text_of(data), printable(name, 100))
     except (ArithmeticError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
-        why = f"{type(error).__name__}: {printable(str(error), 100)}"
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        why = f"{kind}{printable(str(error), 100)}"
         raise FileError(f"not a valid {suffix} palette ({why})") from error
 
 
