@@ -90,18 +90,23 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Examples:
   mandelcl devices          list the devices and check that they compute correctly
   mandelcl render           the whole set, 1920x1080, to mandelbrot.png
   mandelcl render --at seahorse-valley -o valley.png
+  mandelcl explore          move and zoom in the browser
   mandelcl render --help    all options for pictures
 """,
 )
 @click.version_option(__version__, prog_name="mandelcl")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Draw the Mandelbrot set on every OpenCL device, with the same bits from each."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 # Option names that people try, with the option that they mean.

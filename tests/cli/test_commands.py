@@ -34,6 +34,13 @@ def pixels(path: Path) -> bytes:
         return image.convert("RGB").tobytes()
 
 
+def test_mandelcl_alone_shows_its_help(run: Run) -> None:
+    alone, asked = run(), run("--help")
+    assert alone.code == 0
+    assert alone.out == asked.out
+    assert "mandelcl explore" in alone.out
+
+
 def test_render_without_options_draws_to_mandelbrot_png(draw: Run, folder: Path) -> None:
     result = draw("render", "--size", "32x18")
     assert result.out == ""
