@@ -1,5 +1,6 @@
 """`mandelcl explore`."""
 
+import sys
 import threading
 import webbrowser
 from pathlib import Path
@@ -115,6 +116,9 @@ def command(
 
     def opened(address: str) -> None:
         click.echo(f"{address}{view}")
+        if sys.stderr.isatty():
+            opens = "open this link in a browser" if no_browser else "the page opens in your browser"
+            print_line(f"mandelcl: {opens}; Ctrl-C stops the server")
         if port is None and server.port != DEFAULT_PORT:
             print_line(f"mandelcl: port {DEFAULT_PORT} is taken, so the page is on port {server.port}")
         if server.line:
