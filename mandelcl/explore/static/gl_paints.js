@@ -111,11 +111,11 @@ export class Paints {
     return program;
   }
 
-  /** Free the textures of all other layers. */
+  /** Free the textures of all other layers, but those of layers that are kept for the next view in motion. */
   keep(layers) {
     const { gl } = this;
     for (const [layer, { words, painted, target }] of this.layers) {
-      if (layers.includes(layer)) continue;
+      if (layers.includes(layer) || layer.spare) continue;
       gl.deleteFramebuffer(target);
       gl.deleteTexture(words);
       gl.deleteTexture(painted);

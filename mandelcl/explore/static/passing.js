@@ -11,6 +11,7 @@ export class MotionLayer extends Window {
   constructor(window) {
     super({ ...window, level: 0, tile: 1 });
     this.words = { values: null }; // one slice of a texture
+    this.spare = true; // kept for a later view of the same size
   }
 
   /** Begin again with another view of the same size. */
@@ -86,8 +87,14 @@ export class Passing {
     const spare = this.layers.find(fits);
     if (spare) return spare;
     const made = new MotionLayer({ place: null, size, maxIterations: 0 });
-    this.layers = [made, ...this.layers.filter((one) => used.has(one) || fits(one))].slice(0, SPARE);
+    this.keep([made, ...this.layers.filter((one) => used.has(one) || fits(one))].slice(0, SPARE));
     return made;
+  }
+
+  /** Keep these layers, and let go of the others. */
+  keep(layers) {
+    for (const one of this.layers) one.spare = layers.includes(one);
+    this.layers = layers;
   }
 
   /** Handle a message about a view in motion; false if it is about another one. */
@@ -121,5 +128,6 @@ export class Passing {
   /** A view at rest, or a coarser one, is requested: the server sends no more of these. */
   clear() {
     this.views.clear();
+    this.keep([]); // those that are shown go with the other layers
   }
 }
