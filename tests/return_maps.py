@@ -65,6 +65,12 @@ def real_reference() -> Reference:
     return Reference(nucleus - Fraction(13, 10) * size, Fraction(0), Fraction(1, 1 << 100), 20, 12, MAP_VERSION)
 
 
+def near_period_three() -> tuple[Fraction, Fraction, Fraction]:
+    """Return a point near the real minibrot's own minibrot of period 3, and a radius that reaches it."""
+    nucleus, size = _real_minibrot()
+    return nucleus - Fraction(1756, 1000) * size, Fraction(1, 10_000) * size, abs(size) / 100
+
+
 def leaving_reference() -> Reference:
     """Return a reference beside the real minibrot, at what is 0.27 + 0.001i there: its orbit leaves the map."""
     nucleus, size = _real_minibrot()

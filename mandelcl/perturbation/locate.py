@@ -3,7 +3,7 @@
 import math
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Self, TypeAlias
@@ -13,11 +13,13 @@ import numpy as np
 from mandelcl.base.errors import NEVER, InvalidInputError, Token
 from mandelcl.base.exact import root_above
 from mandelcl.base.view import View
-from mandelcl.core.reference import Reference
+from mandelcl.core.reference import MAP_VERSION, Reference
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.disc import DiscSearch
 from mandelcl.perturbation.exact import exact_outcome, fraction_bits
+from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.jacobian import stretch
+from mandelcl.perturbation.map_nucleus import find_map_nucleus
 from mandelcl.perturbation.newton import Nucleus, find_nucleus
 from mandelcl.perturbation.orbit import AT_LIMIT, INSIDE, PERIOD, Orbit, reference_orbit
 
@@ -31,6 +33,7 @@ _MOST_CYCLE, _SAME = 4096, 1e-10
 _ENDLESS, _TRIES = 1 << 62, 4
 _MOST_NEWTON = 24  # how often Newton's method is tried where folds may lead it astray
 _LEVELS, _PARTS = 6, 4  # how often a box is quartered, and of how many parts of it at once
+_LONG = 1 << 20  # iterations: beyond, a return map is looked for
 _LEAST_ITERATIONS, _PERIODS = 1000, 20  # the iteration limit that a picture of a minibrot is given
 
 
@@ -181,6 +184,7 @@ class _Part:
     period: int | None
     rank: int
     disc: DiscSearch | None = None
+    base: int | None = None  # of the return map by which the period was found
 
 
 class _Search:
@@ -213,7 +217,8 @@ class _Search:
         orbit, attracted = self._orbit(box)
         self._attracted |= attracted
         self._followed |= orbit.ended == AT_LIMIT and not attracted
-        return self._part(box, orbit.length if orbit.ended == PERIOD else None, orbit.length)
+        part = self._part(box, orbit.iterations if orbit.ended == PERIOD else None, orbit.iterations)
+        return part if orbit.returns is None else replace(part, base=orbit.returns.period)
 
     def _part(self, box: Box, period: int | None, length: int, disc: DiscSearch | None = None) -> _Part:
         if period is not None:
@@ -231,14 +236,20 @@ class _Search:
         while True:
             max_iterations = min(max_iterations, self._most)
             show = self._show("period", max_iterations)
-            orbit = reference_orbit(
-                Reference(*box.middle, box.radius), max_iterations, _RADIUS_SQUARED, self._cancel, show
-            )
+            orbit = self._followed_orbit(box, max_iterations, show)
             known = orbit.ended == INSIDE or (orbit.ended == AT_LIMIT and _recurs(orbit))
             attracted = known and self._stays(box, max_iterations)
             if orbit.ended != AT_LIMIT or max_iterations == self._most or attracted:
                 return orbit, attracted
             max_iterations *= _ITERATIONS_FACTOR
+
+    def _followed_orbit(self, box: Box, max_iterations: int, show: Callable[[int], None]) -> Orbit:
+        """Return the orbit of a box's middle; a long one by a return map, if it has one."""
+        if max_iterations > _LONG:
+            reference = Reference(*box.middle, box.radius, version=MAP_VERSION)
+            return exact_orbit(reference, MANDELBROT, 0, max_iterations, _RADIUS_SQUARED, self._cancel, show)
+        reference = Reference(*box.middle, box.radius)
+        return reference_orbit(reference, max_iterations, _RADIUS_SQUARED, self._cancel, show)
 
     def _stays(self, box: Box, steps: int) -> bool:
         """Return whether a few times so many steps prove that the orbit of a box's middle never escapes."""
@@ -249,6 +260,8 @@ class _Search:
     def nucleus(self, part: _Part) -> Nucleus | None:
         """Return the nucleus to which Newton's method leads from the middle of a part, if it is in the box."""
         middle, radius, period = part.box.middle, part.box.radius, part.period
+        if part.base is not None and period is not None:
+            return self._map_nucleus(part, part.base, period // part.base)
         while period is not None and (self._formula.analytic or self._tries < _MOST_NEWTON):
             self._tries += 1
             show = self._show(f"Newton's method, period {period}", period)
@@ -258,6 +271,11 @@ class _Search:
             further = self._show("further periods", self._most)
             period = None if part.disc is None else part.disc.next_period(self._cancel, further)
         return None
+
+    def _map_nucleus(self, part: _Part, base: int, nodes: int) -> Nucleus | None:
+        show = self._show(f"Newton's method, period {base * nodes}", base * nodes)
+        found = find_map_nucleus(*part.box.middle, part.box.radius, base, nodes, cancel=self._cancel, progress=show)
+        return found if found is not None and self._box.holds(found.re, found.im) else None
 
     def failure(self) -> str:
         """Say why there is no nucleus."""

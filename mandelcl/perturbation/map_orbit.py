@@ -4,16 +4,18 @@ The nodes follow from a base of p iterations by F = f^p, in integers with a boun
 places of version 2; where the bound leaves a rounding open, they are computed again with more bits.
 """
 
+import cmath
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.base.exact import floor_log2
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation.integers import Doubles, advanced, integers_for, reference_bits
+from mandelcl.perturbation.integers import Doubles, advanced, doubles, integers_for, reference_bits
 from mandelcl.perturbation.map_growth import Growth, GrowthWatch
 from mandelcl.perturbation.map_jets import ORDER, TERMS, Whole, scanned, whole_jets, whole_slope
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
@@ -30,6 +32,7 @@ _MOST_ORDER = 16
 _DOUBLE_BITS = 53
 _SLOPE_DIGITS = 88  # with 2^21 iterations, more than doubles have
 _LEAST_RADIUS = 2.0**-900
+_MOST_SLOPE = 2.0**900
 _SCANNED = 2.0**-48  # what a prefix sum in doubles is off by, an iteration and order
 _ALL_WHOLE, _MOST_WHOLE = 1 << 17, 1 << 21  # of order times iterations: done in integers at once, and at most
 
@@ -89,6 +92,8 @@ class MapSearch:
         if threshold is None:
             return None
         base = _base_of(self._reference, re[1:], im[1:], self._cancel)
+        if base is None:
+            return None
         found = _Nodes(self._reference, base, growth, threshold, self._cancel).followed(
             self._iterations, self._progress
         )
@@ -101,21 +106,60 @@ class MapSearch:
         return Orbit(*parts, {}, ended, returns=map_)
 
 
-def _base_of(reference: Reference, re: Doubles, im: Doubles, cancel: Token) -> _Base:
-    """Return the base with integers, each of which is off by what 3 units a step have grown to."""
+def _base_of(reference: Reference, re: Doubles, im: Doubles, cancel: Token, length: int | None = None) -> _Base | None:
+    """Return the base with integers, each of which is off by what 3 units a step have grown to.
+
+    With a `length`, its doubles are made of them. None where the orbit escapes.
+    """
+    length, made = length or len(re), length is not None
     bits = reference_bits(reference.radius) + _MORE_BITS
     kind = integers_for(bits)
     c_re, c_im = (kind.whole(round(part * (1 << bits))) for part in (reference.re, reference.im))
     x = y = kind.whole(0)
     whole_re: list[int] = []
     whole_im: list[int] = []
-    while len(whole_re) < len(re):
+    while len(whole_re) < length:
         stop_if(cancel)
-        some_re, some_im = advanced(x, y, c_re, c_im, bits, min(_STEPS, len(re) - len(whole_re)))
+        some_re, some_im = advanced(x, y, c_re, c_im, bits, min(_STEPS, length - len(whole_re)))
         x, y = some_re[-1], some_im[-1]
+        if max(x.bit_length(), y.bit_length()) > bits + 2:
+            return None
         whole_re += some_re
         whole_im += some_im
-    return _Base(re, im, bits, whole_re[: len(re)], whole_im[: len(re)])
+    whole_re, whole_im = whole_re[:length], whole_im[:length]
+    if made:
+        re, im = doubles(whole_re + whole_im, bits).reshape(2, length)
+    return _Base(re, im, bits, whole_re, whole_im)
+
+
+@dataclass(frozen=True, slots=True)
+class MapEnd:
+    """Where a centre is after some nodes: w·2^w_bits, and dw/dc = `slope`·2^exponent.
+
+    The product of all 2·Z on the way has the logarithm `size` to base 2, and the argument `turn`.
+    """
+
+    w: tuple[Fraction, Fraction]
+    slope: tuple[float, float]
+    exponent: int
+    w_bits: int
+    size: float
+    turn: float
+
+
+def end_of(
+    reference: Reference, period: int, nodes: int, cancel: Token, progress: Callable[[int], None]
+) -> MapEnd | None:
+    """Return where a reference's centre is after so many nodes of a period; None where no map returns there."""
+    base = _base_of(reference, no_nodes(), no_nodes(), cancel, period)
+    if base is None:
+        return None
+    watch = GrowthWatch(float(reference.radius))
+    growth = dict(watch.add(base.re, base.im)).get(period)
+    threshold = None if growth is None else threshold_of(growth, watch, period, float(reference.radius))
+    if growth is None or threshold is None:
+        return None
+    return _Nodes(reference, base, growth, threshold, cancel).end(nodes, progress)
 
 
 class _Nodes:
@@ -148,10 +192,7 @@ class _Nodes:
 
     def followed(self, iterations: int, progress: Callable[[int], None] | None) -> tuple[ReturnMap, str] | None:
         """Return the map with its nodes, and how they end; None where the orbit leaves the map soon."""
-        b = abs(self._map.term(0, 1)) * self._radius * 2.0**self._c_bits
-        size = math.hypot(float(self._base.re[-1]), float(self._base.im[-1])) * 2.0**self._w_bits
-        room = max(0, math.frexp(size / b)[1] if b > 0.0 else 0)
-        first = bits = _DOUBLE_BITS + room + _GUARD_BITS + _ROUNDING_BITS
+        first = bits = self._bits()
         while True:
             try:
                 return self._at(bits, iterations, progress)
@@ -161,6 +202,47 @@ class _Nodes:
                     raise InvalidInputError(
                         "the reference's orbit comes too near to an axis to be rounded; move the center a little"
                     ) from error
+
+    def _bits(self) -> int:
+        """Return how many bits after the point the nodes take, as a rule."""
+        b = abs(self._map.term(0, 1)) * self._radius * 2.0**self._c_bits
+        size = math.hypot(float(self._base.re[-1]), float(self._base.im[-1])) * 2.0**self._w_bits
+        room = max(0, math.frexp(size / b)[1] if b > 0.0 else 0)
+        return _DOUBLE_BITS + room + _GUARD_BITS + _ROUNDING_BITS
+
+    def end(self, nodes: int, progress: Callable[[int], None]) -> "MapEnd | None":
+        """Return where the centre is after so many nodes, to as many bits as the radius asks for."""
+        bits = self._bits()
+        order = self._order(bits)
+        if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
+            return None
+        jets, _ = self._coefficients(bits, order)
+        coefficients = [jet.at(-bits) for jet in jets]
+        known = [complex(*(math.ldexp(float(part), -bits) for part in pair)) for pair in coefficients[:ORDER]]
+        slopes = _Slopes(known, self._map, 1.0)
+        first = self._first(bits)
+        (x, y), unit = first, 2.0**-bits
+        dx, dy = slopes.at(0.0, 0.0)[2:]
+        size, turn = math.log2(abs(known[0])) + self._w_bits, cmath.phase(known[0])
+        for node in range(1, nodes):
+            fx, fy, cx, cy = slopes.at(float(x) * unit, float(y) * unit)
+            if fx == fy == 0.0:
+                return None
+            dx, dy = fx * dx - fy * dy + cx, fx * dy + fy * dx + cy
+            size, turn = size + math.log2(math.hypot(fx, fy)), turn + math.atan2(fy, fx)
+            x, y = _next(x, y, first, coefficients, bits)
+            if not abs(x) + abs(y) < 64 << bits or not math.hypot(dx, dy) < _MOST_SLOPE:
+                return None
+            if node & 0x3FF == 0:
+                stop_if(self._cancel)
+                progress(node * self._period)
+        exponent = self._c_bits - self._w_bits
+        return MapEnd((Fraction(x, 1 << bits), Fraction(y, 1 << bits)), (dx, dy), exponent, self._w_bits, size, turn)
+
+    def _first(self, bits: int) -> tuple[int, int]:
+        """Return W_1, which is Z_p, in the map's units."""
+        base = self._base
+        return Whole(int(base.whole_re[-1]), int(base.whole_im[-1]), self._w_bits - base.bits).at(-bits)
 
     def _by_c(self) -> complex:
         """Return the term in c alone, rounded: as far as it is off, a pixel's c is."""
@@ -207,7 +289,7 @@ class _Nodes:
         jets, off = self._coefficients(bits, order)
         coefficients = [jet.at(-bits) for jet in jets]
         base, period = self._base, self._period
-        first = Whole(int(base.whole_re[-1]), int(base.whole_im[-1]), self._w_bits - base.bits).at(-bits)
+        first = self._first(bits)
         rest = self._growth.rest(order, self._leaves, 0.0) * 2.0**self._w_bits
         own = 8 * self._growth.s_b * self._growth.a * 2.0 ** (self._w_bits - base.bits)  # of Z_p
         local = sum(off) + rest + own + 2.0 ** (_ROUNDING_BITS - bits)
@@ -273,9 +355,7 @@ def _follow(
     """Return the nodes of F from W_0 = 0, W_1 = `first`, and how they end; None where they leave soon."""
     x, y = first
     nodes_re, nodes_im = [0.0], [0.0]
-    rest, up, less = coefficients[-2::-1], 1 + 2.0**-20, bits - 1
-    top = coefficients[-1]
-    unit = 2.0**-bits
+    unit, up = 2.0**-bits, 1 + 2.0**-20
     dx, dy = slopes.at(0.0, 0.0)[2:]
     error = local
     y_is_zero = y == 0 and all(v == 0 for _, v in coefficients)
@@ -299,16 +379,21 @@ def _follow(
         error = (math.sqrt(fx * fx + fy * fy) * error + local) * up
         if not error < 2.0**-_DOUBLE_BITS:
             raise _OpenError
-        tx, ty = (x + y) * (x - y) >> bits, x * y >> less
-        x, y = top
-        for a, b in rest:
-            x, y = (x * tx - y * ty >> bits) + a, (x * ty + y * tx >> bits) + b
-        x, y = (x * tx - y * ty >> bits) + first[0], (x * ty + y * tx >> bits) + first[1]
+        x, y = _next(x, y, first, coefficients, bits)
         j += 1
         if j & 0x3FF == 0:
             stop_if(cancel)
             if progress is not None:
                 progress(j)
+
+
+def _next(x: int, y: int, first: tuple[int, int], coefficients: list[tuple[int, int]], bits: int) -> tuple[int, int]:
+    """Return F at x + y·i, all in units of 2^−bits."""
+    tx, ty = (x + y) * (x - y) >> bits, x * y >> bits - 1
+    x, y = coefficients[-1]
+    for a, b in coefficients[-2::-1]:
+        x, y = (x * tx - y * ty >> bits) + a, (x * ty + y * tx >> bits) + b
+    return (x * tx - y * ty >> bits) + first[0], (x * ty + y * tx >> bits) + first[1]
 
 
 def _rounded(value: int, error: int, bits: int) -> float:

@@ -18,7 +18,7 @@ _BATCH = 512  # steps of an orbit at a time
 _MOST_STEPS = 200
 _FOLDED_STEPS = 16  # after so many a step has gained a few bits, or folds lead to and fro
 _SPARE = 96  # bits beyond those that a step can gain
-_BEYOND = 40  # bits of a nucleus below its minibrot's size
+BEYOND = 40  # bits of a nucleus below its minibrot's size
 _SMALL = 2.0**-8  # of |z|²: the derivative then loses more bits in a step than are looked after at once
 _LOOK = 32  # steps between two looks at the derivative's length
 _STRAY = 8  # radii from the guess at which the search is given up
@@ -85,11 +85,11 @@ def find_nucleus(
         gained = bits - max(int(step_re).bit_length(), int(step_im).bit_length())
         if step >= _FOLDED_STEPS and not formula.analytic and gained < near + 8:
             return None
-        needed = math.ceil(-orbit.size_log2) + _BEYOND
+        needed = math.ceil(-orbit.size_log2) + BEYOND
         if gained >= needed - 8 and bits >= needed + 8:
             if orbit.elsewhere_bits >= gained - 8:
                 return None
-            if orbit.divisor is None or orbit.divisor_bits < needed - _BEYOND // 2:
+            if orbit.divisor is None or orbit.divisor_bits < needed - BEYOND // 2:
                 size = Fraction(2) ** math.floor(orbit.size_log2) * Fraction(2.0 ** (orbit.size_log2 % 1))
                 return Nucleus(period, *places, size, orbit.turn, needed, orbit.matrix)
             period = orbit.divisor

@@ -17,8 +17,11 @@ from mandelcl.formulas import MANDELBROT
 from mandelcl.perturbation import map_orbit, packing
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.kept import ReferenceKey, kept_orbit
+from mandelcl.perturbation.locate import Box, locate
 from mandelcl.perturbation.map_growth import Growth, GrowthWatch
 from mandelcl.perturbation.map_jets import TERMS, scanned, whole_jets, whole_slope
+from mandelcl.perturbation.map_nucleus import find_map_nucleus
+from mandelcl.perturbation.newton import find_nucleus
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
 from tests import return_maps
 from tests.return_maps import MINIBROT, NEAR_NEUTRAL
@@ -172,6 +175,32 @@ def test_sums_and_integers_agree() -> None:
     for j, jet in enumerate(jets, 1):
         size = math.hypot(*(math.ldexp(float(part), jet.exponent) for part in (jet.re, jet.im)))
         assert size <= growth.a * growth.s ** (j - 1) * (1 + 1e-9)
+
+
+def test_newtons_method_by_nodes_finds_the_nucleus_that_iterations_find() -> None:
+    re, im, radius = return_maps.near_period_three()
+    expected = find_nucleus(re, im, radius, 120)
+    found = find_map_nucleus(re, im, radius, 40, 3)
+    assert expected is not None
+    assert found is not None
+    assert (found.period, found.bits) == (120, expected.bits)
+    least = Fraction(1, 1 << found.bits - 8)
+    assert max(abs(found.re - expected.re), abs(found.im - expected.im)) < least
+    assert abs(found.size / expected.size - 1) < Fraction(1, 1 << 20)
+    assert math.isclose(found.turn, expected.turn, abs_tol=1e-6)
+
+
+def test_newtons_method_by_nodes_gives_up_far_away() -> None:
+    re, im, radius = return_maps.near_period_three()
+    assert find_map_nucleus(re, im, radius / 10**6, 40, 3) is None
+    assert find_map_nucleus(Fraction(1, 3), im, radius, 40, 3) is None
+
+
+def test_locate_finds_the_nucleus_of_a_long_period(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mandelcl.perturbation.locate._LONG", 100_000)
+    found = locate(Box.around(MINIBROT.view()), MINIBROT.iterations).nucleus
+    assert found.period == 16045 * 56
+    assert math.isclose(float(found.size), 1.562003334e-51, rel_tol=1e-8)
 
 
 def test_progress_counts_iterations_and_the_work_can_be_stopped() -> None:
