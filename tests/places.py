@@ -6,7 +6,7 @@
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ _FOLDER = Path(__file__).with_name("host")
 BENCHMARKS = _FOLDER / "deep_places.json"  # Kalles Fraktaler's
 TRUE_PLACES = _FOLDER / "true_places.json"  # published ones, and two of `mandelcl locations`
 DRAWN_PLACES = _FOLDER / "drawn_places.json"
+FORMULA_PLACES = _FOLDER / "formula_places.json"  # published ones of burning ships
 DECADES = range(13, 23)
 
 _SIDE = 12  # points of a square that is searched
@@ -31,13 +32,14 @@ _ITERATIONS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A point, a zoom and an iteration limit, as text and a number."""
+    """A point, a zoom and an iteration limit, as text and a number, of a formula."""
 
     name: str
     re: str
     im: str
     zoom: str
     iterations: int
+    formula: str = field(default="mandelbrot", kw_only=True)
 
     @property
     def deep(self) -> bool:
@@ -60,7 +62,7 @@ def load(file: Path) -> dict[str, Place]:
 def _place(entry: Mapping[str, Any]) -> Place:
     zoom = entry.get("zoom") or str(2 / parse_number(entry["half_height"]))
     iterations = min(int(entry.get("iterations") or entry["maxiter"]), MAX_ITERATIONS)
-    return Place(entry["name"], entry["re"], entry["im"], zoom, iterations)
+    return Place(entry["name"], entry["re"], entry["im"], zoom, iterations, formula=entry.get("formula", "mandelbrot"))
 
 
 def twenty() -> dict[str, Place]:
