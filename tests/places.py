@@ -22,6 +22,7 @@ BENCHMARKS = _FOLDER / "deep_places.json"  # Kalles Fraktaler's
 TRUE_PLACES = _FOLDER / "true_places.json"  # published ones, and two of `mandelcl locations`
 DRAWN_PLACES = _FOLDER / "drawn_places.json"
 FORMULA_PLACES = _FOLDER / "formula_places.json"  # published ones of burning ships
+FORMULA_NUCLEI = _FOLDER / "formula_nuclei.json"  # minibrots of every named formula, and of hybrids
 DECADES = range(13, 23)
 
 _SIDE = 12  # points of a square that is searched
