@@ -17,6 +17,7 @@ import pytest
 import mandelcl
 from mandelcl import Job, View
 from mandelcl.base.errors import CancelledError, InvalidInputError, NoDeviceError
+from mandelcl.base.system import system
 from mandelcl.core.numbers import FLOAT
 from mandelcl.engine.computing.settings import Progress, Settings
 from mandelcl.engine.variant import default_variant
@@ -162,7 +163,7 @@ def _held() -> tuple[int, int, int]:
 
 
 def _grows(devices: list[str], renders: int, most_bytes: int) -> None:
-    if sys.platform != "linux":
+    if system() != "linux":
         pytest.skip("there is no /proc to ask for open files and memory")
     expected = clean()
     for _ in range(max(2, renders // 10)):  # drivers keep pools, which fill at first
