@@ -41,19 +41,44 @@ INLINED void step_errors_see(orbit_state *state, int_lanes keep) {
   state->seen.error = scaled_choose(state->seen.error, state->error, keep);
 }
 
+/* Mask of those of some lanes at a place near |Z| = R whose exact orbits are certainly outside or, with `inside`, not.
+ */
+static int_lanes step_edge_proves(global const uint *words_of_all, uint place, scaled reference, scaled z,
+                                  number_real error, int_lanes near, bool inside) {
+  turn_edge edge;
+  if (!lanes_any(near) || !turn_edge_find(method_phase(words_of_all, place), place_index(place), &edge))
+    return (int_lanes)(0);
+  const turn_edge excess = turn_excess(edge, reference, z);
+  /* 2|w|·E + E², and what the terms and their sums are rounded by; a value of the reference is off by 2u. */
+  const number_real rounded = (number_real)(10 * NUMBER_UNIT), power = scaled_power_within(z.e);
+  const number_real size = scaled_reach(reference.z), by = scaled_reach(z.z), whole = fma(by, power, size);
+  const number_real of_z = fma(error, fma(error, power, whole + whole), rounded * by * (whole + whole));
+  const number_real of_edge = rounded * fabs(edge.value) * scaled_power_within(edge.e - excess.e);
+  const number_real bound = fma(of_z, scaled_power_within(z.e - excess.e), of_edge) * (number_real)(NUMBER_MORE);
+  return near & (inside ? lanes_mask(excess.value + bound <= (number_real)(0)) : lanes_mask(excess.value > bound));
+}
+
 /* The lanes of the mask are inside at the iteration limit, or for ever. */
 INLINED void step_errors_inside(step_errors *errors, const orbit_state *state, scaled reference, int_lanes inside,
                                 const advance_view *view) {
   if (lanes_any(inside)) {
     const error_place here = step_errors_place(errors, state, reference);
-    errors->certified = select(errors->certified, error_inside(here, view->radius_squared), inside);
+    uint place;
+    int_lanes proved = error_inside(here, view->radius_squared);
+    if (lanes_agree(state->place, inside, &place)) {
+      const int_lanes near = inside & turn_near(method_phase(view->method, place), here.size * here.size,
+                                                view->radius_squared);
+      proved |= step_edge_proves(view->method, place, reference, state->z, state->error, near, true);
+    }
+    errors->certified = select(errors->certified, proved, inside);
   }
 }
 
 /* Before a step: where the orbits are, the error of t and, once the step is made, that of the next difference. */
 typedef struct {
   error_place before;
-  number_real of_t, next;
+  scaled z;
+  number_real error, of_t, next;
 } step_error;
 
 INLINED void step_error_of_t(step_error *error, const step_errors *errors, const orbit_state *state, scaled reference,
@@ -64,6 +89,8 @@ INLINED void step_error_of_t(step_error *error, const step_errors *errors, const
   error->of_t = error_of_line(state->error, errors->size, errors->size_e, reference, state->z, t, phase);
 #endif
   error->before = step_errors_place(errors, state, reference);
+  error->z = state->z;
+  error->error = state->error;
 }
 
 /* After the step of a record; `skipped` masks the lanes in which the quadratic part was left out. */
@@ -84,17 +111,28 @@ INLINED void step_error_keep(const step_error *error, orbit_state *state, int_la
 }
 
 /* The lanes of `mask` are at w, with |w|² of `norm` times 2^(2e), and those of `outside` have left the disc, in a
- * `single` iteration or a long step. */
+ * `single` iteration or a long step from a place. */
 INLINED void step_error_placed(const step_error *error, step_errors *errors, const orbit_state *state,
                                scaled reference, number_real norm, int_lanes e, int_lanes mask, int_lanes outside,
-                               bool single, const advance_view *view) {
+                               bool single, uint place, uint length, const advance_view *view) {
   errors->size = scaled_choose(errors->size, number_root_above(norm), mask);
   errors->size_e = select(errors->size_e, e, mask);
   if (lanes_any(outside)) {
     const error_place here = step_errors_place(errors, state, reference);
+    global const uint *method = method_phase(view->method, place);
+    const int_lanes near = outside & turn_near(method, here.size * here.size, view->radius_squared);
     const int_lanes left = error_outside(here, view->radius_squared) |
-                           lanes_mask(state->n == (count_lanes)(view->max_iterations));
-    const int_lanes was = single ? error_inside(error->before, view->radius_squared) : (int_lanes)(0);
+                           lanes_mask(state->n == (count_lanes)(view->max_iterations)) |
+                           step_edge_proves(view->method, place + length, reference, state->z, state->error, near,
+                                            false);
+    int_lanes was = (int_lanes)(0);
+    if (single) {
+      const number_real size = error->before.size;
+      const int_lanes near_before = outside & turn_near(method, size * size, view->radius_squared);
+      was = error_inside(error->before, view->radius_squared) |
+            step_edge_proves(view->method, place, method_reference_of_all(view->method, place), error->z,
+                             error->error, near_before, true);
+    }
     errors->certified = select(errors->certified, left & was, outside);
   }
 }

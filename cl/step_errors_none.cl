@@ -50,7 +50,7 @@ INLINED void step_error_keep(const step_error *error, orbit_state *state, int_la
 
 INLINED void step_error_placed(const step_error *error, step_errors *errors, const orbit_state *state,
                                scaled reference, number_real norm, int_lanes e, int_lanes mask, int_lanes outside,
-                               bool single, const advance_view *view) {
+                               bool single, uint place, uint length, const advance_view *view) {
 }
 
 INLINED void step_errors_rebase(const step_errors *errors, orbit_state *state, scaled reference, int_lanes e,

@@ -23,6 +23,9 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   const number_real tail = scaled_power((int_lanes)((int)method[METHOD_TAIL]));
   const count_scalar left = view->max_iterations - counts_largest(state->n, there) - 1;
   const uint end = min(length - 1, place + (uint)min((count_scalar)(PLAIN_MOST), left));
+  /* Near |Z| = R more than |w|² decides. */
+  const number_real margin = (number_real)(method[METHOD_EDGE_TOTAL] ? 2 * TURN_NEAR : 0);
+  const number_real most = view->radius_squared - margin;
   number_complex z = scaled_plain(state->z), reference = orbits->reference.z;
   plain_derivative derivative;
   if (!plain_derivative_begin(&derivative, state, c, there)) return place;
@@ -38,7 +41,7 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
     const number_complex w = {beside.re + next.re, beside.im + next.im};
     const number_real norm = scaled_norm(w);
     const number_real smallest = min(min(fabs(next.re), fabs(next.im)), min(fabs(both.re), fabs(both.im)));
-    const int_lanes goes_on = lanes_mask(norm <= view->radius_squared) & lanes_mask(norm >= scaled_norm(next)) &
+    const int_lanes goes_on = lanes_mask(norm <= most) & lanes_mask(norm >= scaled_norm(next)) &
                               lanes_mask(scaled_larger(next) < tail) & lanes_mask(smallest >= least) &
                               lanes_mask(scaled_larger(beside) >= (number_real)(NUMBER_SMALL));
     if (lanes_any(there & ~goes_on)) break;

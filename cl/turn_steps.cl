@@ -104,12 +104,14 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   const scaled w = {{fma(orbits->reference.z.re, by_reference, difference.re),
                      fma(orbits->reference.z.im, by_reference, difference.im)}, e};
   const number_real norm = scaled_norm(w.z), size = scaled_power(2 * clamp(e, (int_lanes)(-60), (int_lanes)(60)));
-  const int_lanes outside = mask & lanes_mask(!(norm * size <= view->radius_squared));
+  const int_lanes outside = mask & turn_outside(method, place_index(place + length), orbits->reference, state->z,
+                                                norm * size, view->radius_squared);
   const int_lanes rebased = mask & (lanes_mask(norm < scaled_norm(difference)) |
                                     lanes_mask(place_left(view->method, state->place) == (uint_lanes)(0)));
   *far = number_keep(*far, scaled_plain(w), outside);
   const bool single = number == TURN_SINGLE;
-  step_error_placed(&error, &orbits->errors, state, orbits->reference, norm, e, mask, outside, single, view);
+  step_error_placed(&error, &orbits->errors, state, orbits->reference, norm, e, mask, outside, single, place, length,
+                    view);
   if (lanes_any(rebased)) {
     const scaled anew = scaled_from(w.z, w.e);
     step_errors_rebase(&orbits->errors, state, orbits->reference, anew.e, rebased);

@@ -206,7 +206,7 @@ def _require_perturbable(job: Job) -> None:
             "perturbation has distances for z² + c alone; leave out what needs the plane distance, or use "
             "--method direct"
         )
-    if job.reference is not None and job.reference.step_bits and not _defines(job.reference, job.formula):
+    if job.reference is not None and not _defines(job.reference, job.formula):
         raise InvalidInputError(
             f"references of version {job.reference.version} are those of z² + c; leave the reference out"
         )

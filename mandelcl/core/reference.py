@@ -32,7 +32,7 @@ class Reference:
     radius: Fraction
     step_bits: int = 0
     tail_bits: int = 0
-    version: int = VERSION
+    version: int = EXACT_VERSION
 
     def __post_init__(self) -> None:
         for name in ("re", "im", "radius"):

@@ -13,7 +13,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
 from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, trails
-from mandelcl.core.reference import EXACT_VERSION, MAP_VERSION, Reference
+from mandelcl.core.reference import MAP_VERSION, Reference
 from mandelcl.engine import antialiasing, reach
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
@@ -106,9 +106,7 @@ def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[s
         return replace(job, method=method, reference=None), ()
     number = job.number if job.number != "auto" else _perturbed(job, devices).name
     reference = job.reference or Reference.of(job.view)
-    if not job.formula.knows_inside:
-        reference = replace(reference, version=EXACT_VERSION)
-    elif job.reference is None and number == DOUBLE.name and _may_take_maps(job):
+    if job.reference is None and number == DOUBLE.name and job.formula.knows_inside and _may_take_maps(job):
         reference = replace(reference, version=MAP_VERSION)
     reference = reference.resolved(*_bits(job, reference)[number])
     if not reference.reaches(job.view):

@@ -29,7 +29,7 @@ _ALIGNED_WORDS = 4
 _QUADRATIC_C, _TURNED = np.uint32(1 << 30), np.uint32(1 << 31)
 NOTHING = -(1 << 28)  # the exponent of 0
 _SINGLE = (1, 1, NOTHING, NOTHING, NOTHING)  # the exponents of the record of a single iteration
-_INDEX_WORDS = 2
+_INDEX_WORDS, _EDGE_WORDS = 2, 4
 _NOWHERE = np.uint32(0xFFFFFFFF)
 _MAP_HEAD = 28  # reals before the nodes of a return map
 _LEAST_KEY, _LARGEST_KEY = -(1 << 28), 1 << 28  # beyond any that matter, and sums of four are words
@@ -54,6 +54,8 @@ class HeaderLayout(IntEnum):
     BOUNDS = auto()
     INSIDE = auto()
     INNER = auto()
+    EDGES = auto()
+    EDGE_TOTAL = auto()
     FIRST_RECORD = auto()
     MAP = 55
     PHASE = 56
@@ -205,13 +207,14 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
         HeaderLayout.RECORDS: _records(levels, real),
         HeaderLayout.BOUNDS: _bounds(levels),
         HeaderLayout.INNER: _inner_words(orbit, real),
+        HeaderLayout.EDGES: _edge_words(orbit, real),
     }
     if orbit.returns is not None:
         parts[HeaderLayout.MAP] = _map_words(orbit.returns, real)
     header = np.zeros(_HEADER_WORDS, np.int64)
     header[HeaderLayout.LENGTH], header[HeaderLayout.SCALE] = orbit.length, packing.scale
     header[HeaderLayout.STEP_KEYS], header[HeaderLayout.TAIL] = reference.step_bits << 8, -reference.tail_bits
-    header[HeaderLayout.INSIDE] = orbit.ended == INSIDE
+    header[HeaderLayout.INSIDE], header[HeaderLayout.EDGE_TOTAL] = orbit.ended == INSIDE, len(orbit.edges)
     header[HeaderLayout.LONGEST] = max((int(level.length.max()) for level in levels), default=0)
     header[HeaderLayout.LEVELS] = len(levels)
     if shifts:
@@ -266,6 +269,16 @@ def _inner_words(orbit: Orbit, real: Real) -> Words:
         reals = np.ascontiguousarray(mantissas.astype(real.dtype)).view(np.uint32)
         words[:, fold, : real.words] = reals.reshape(-1, real.words)
         words[:, fold, real.words] = exponents.view(np.uint32)
+    return words.reshape(-1)
+
+
+def _edge_words(orbit: Orbit, real: Real) -> Words:
+    """Return the |Z|² − R² of an orbit that are kept: a place, an exponent and a real, rounded to nearest."""
+    words = np.zeros((len(orbit.edges), _EDGE_WORDS), np.uint32)
+    for row, (place, (k, exponent)) in zip(words, sorted(orbit.edges.items()), strict=True):
+        length = k.bit_length()
+        row[0], row[1] = place, (exponent + length if k else NOTHING) & 0xFFFFFFFF
+        row[2 : 2 + real.words] = np.array([math.ldexp(k, -length)], real.dtype).view(np.uint32)
     return words.reshape(-1)
 
 

@@ -19,6 +19,7 @@ from mandelcl.perturbation.table import Table, TableLevel
 
 _RUN = 64
 _CLOSE_RETURN = 2.0**-8
+_NEAR, _NEAR_SHARE = 2.0**-11, 2.0**-18
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +141,28 @@ class Replay:
         dx, dy = number.multiply(z.re, by_z), number.multiply(z.im, by_z)
         x, y = number.fma(there.re, by_there, dx), number.fma(there.im, by_there, dy)
         norm = number.norm(x, y)
-        size = number.multiply(norm, power(2 * max(-60, min(60, exponent))))
+        plain = number.multiply(norm, power(2 * max(-60, min(60, exponent))))
+        outside = self._is_outside(phase, place, there, z, plain)
         if norm < number.norm(dx, dy) or place >= self._references[phase][0].length:
             z, place, phase = number.normal(x, y, exponent), 0, (phase + place) % len(self._references)
         whole = level is None and z.exponent > -self._reference.tail_bits
         w = number.plain(Scaled(x, y, exponent))
-        return Turn(State(z, place, phase, whole), n + length, w, not size <= self._radius_squared)
+        return Turn(State(z, place, phase, whole), n + length, w, outside)
+
+    def _is_outside(self, phase: int, place: int, there: Scaled, z: Scaled, square: float) -> bool:
+        """Return whether |Z + z|² > R²; near R it follows from |Z|² − R², where the reference has that."""
+        number, edge = self._format, self._references[phase][0].edges.get(place)
+        margin = number.fma(self._radius_squared, _NEAR_SHARE, _NEAR)
+        if edge is None or not abs(number.add(square, -self._radius_squared)) <= margin:
+            return not square <= self._radius_squared
+        (k, shift), fma, multiply = edge, number.fma, number.multiply
+        length = k.bit_length()
+        value, value_exponent = number.rounded(math.ldexp(k, -length)), shift + length if k else ZERO.exponent
+        along = fma(there.re, z.re, multiply(there.im, z.im))
+        change = fma(number.norm(z.re, z.im), number.power(z.exponent), number.add(along, along))
+        exponent = max(value_exponent, z.exponent) if change else value_exponent
+        by_z = multiply(change, number.power(z.exponent - exponent))
+        return fma(value, number.power(value_exponent - exponent), by_z) > 0
 
     def _run(self, state: State, n: int, _c: Scaled, _square: Scaled, whole: Parts) -> Turn:
         number = self._format

@@ -15,6 +15,7 @@ Beside folds C takes an eighth of lim: c's share of a difference is a sum over t
 bounds its own summand alone, where T bounds all of t's. A single iteration is A = B = 1, all others 0, T = C = ∞.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -49,6 +50,7 @@ from mandelcl.perturbation.orbit import Orbit
 # A segment's exponents may add up to this for plain float64: then no product of three coefficients leaves its range.
 _PLAIN_EXPONENTS = 280
 _TINY_SQUARE = 2.0**-900  # a square below this may have lost bits
+_EDGE_BITS = 6
 _SCANNED = 1 << 18  # values that are compared at once
 _SHARE_BITS = 3  # of a limit beside folds that c may take
 
@@ -63,6 +65,8 @@ class Values:
     tiny_re: Floats
     tiny_im: Floats
     tiny_exponent: Integers
+    edges: Indices  # ascending: where ||Z|² − R²| is small, and limits of |z| for steps beyond
+    edge_limits: Positives
     inner: tuple[Part, ...] = ()  # what the inner folds of the lines take
 
     @classmethod
@@ -70,6 +74,7 @@ class Values:
         """Return an orbit's values."""
         tiny = sorted(orbit.tiny)
         x, y, e = ([orbit.tiny[index][part] for index in tiny] for part in range(3))
+        edges, limits = _edge_limits(orbit)
         return cls(
             orbit.re,
             orbit.im,
@@ -77,6 +82,8 @@ class Values:
             np.array(x, float),
             np.array(y, float),
             np.array(e, np.int32),
+            edges,
+            limits,
             tuple(Part(mantissa, exponent) for mantissa, exponent in orbit.inner),
         )
 
@@ -94,6 +101,22 @@ class Values:
     def parts_at(self, indices: Indices) -> tuple[Part, ...]:
         """Return what the inner folds of the lines at some indices take."""
         return tuple(Part(part.mantissa[indices], part.exponent[indices]) for part in self.inner)
+
+    def has_edges(self, indices: Indices) -> Mask:
+        """Return which of some indices have limits."""
+        places = np.minimum(np.searchsorted(self.edges, indices), self.edges.size - 1)
+        found: Mask = self.edges[places] == indices
+        return found
+
+    def edge_limits_at(self, indices: Indices) -> Positives:
+        """Return limits of |z| at some indices below which no orbit is beyond R there; mostly infinite."""
+        limits = Positives.unlimited(len(indices))
+        if self.edges.size:
+            hit = self.has_edges(indices)
+            place = np.searchsorted(self.edges, indices[hit])
+            limits.mantissa[hit] = self.edge_limits.mantissa[place]
+            limits.exponent[hit] = self.edge_limits.exponent[place]
+        return limits
 
     def close_returns(self, starts: Indices | None, count: int, block: int) -> Indices:
         """Return the place of the least |Z| in each block of `count` boundaries, the first where several are equal.
@@ -125,6 +148,22 @@ class Values:
         fraction[exponent != exponent.min(axis=1, keepdims=True)] = np.inf
         columns: Indices = fraction.argmin(axis=1)
         return columns
+
+
+def _edge_limits(orbit: Orbit) -> tuple[Indices, Positives]:
+    """Return the indices of an orbit's edges, in order, and limits of |z| there.
+
+    With e = |Z|² − R² the limit is |e|/|Z|·2^−_EDGE_BITS, so that 2·Re(Z̄z) + |z|² is below |e| for all that a step
+    makes of t and c: of c that is a sum over the levels of the table, each of which is bounded alone.
+    """
+    indices = np.array(sorted(orbit.edges), np.int64)
+    numbers = [orbit.edges[index] for index in indices.tolist()]
+    sizes = Positives.of(
+        np.array([math.ldexp(abs(k), -k.bit_length()) for k, _ in numbers], float),
+        np.array([k.bit_length() + e for k, e in numbers], np.int32),
+    )
+    re, im = orbit.re[indices], orbit.im[indices]
+    return indices, sizes.over(Positives.of(np.sqrt(re * re + im * im))).scaled(-_EDGE_BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +263,7 @@ def _joined_by(line: Line, x: Steps, y: Steps, values: Values, at: Indices, rule
     jet, turned = inner.jet, inner.turned
     if rule.rows == ALL_ROWS:
         jet, turned = conjugated(jet, y.turned), turned ^ y.turned
-    limit = most.least(y.t.over(inner.slope))
+    limit = most.least(values.edge_limits_at(at)).least(y.t.over(inner.slope))
     by_c = x.jets[B].modulus()
     if rule.rows == ALL_ROWS:
         by_c = by_c.plus(x.jets[MIRRORED_B].modulus())
@@ -320,6 +359,8 @@ def _plain_steps(values: Values, begin: Indices, length: Indices, rule: JoinRule
         zx, zy = values.re[begin[:live] + place], values.im[begin[:live] + place]
         spread[:live] += np.abs(np.frexp(np.maximum(np.abs(zx), np.abs(zy)))[1]) + np.int32(2)
         spread[:live][(zx == 0.0) & (zy == 0.0)] = _PLAIN_EXPONENTS + 1
+        if values.edges.size:  # their limits may be too small for plain float64
+            spread[:live][values.has_edges(begin[:live] + place)] = _PLAIN_EXPONENTS + 1
         x, y = re[:, :live], im[:, :live]
         z = np.sqrt(zx * zx + zy * zy)
         limit = z * small

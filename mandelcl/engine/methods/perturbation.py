@@ -42,7 +42,18 @@ def loop(job: Job) -> tuple[str, ...]:
     plain = "step_plain.cl" if job.formula.knows_inside and CERTIFIED.name not in job.planes else "step_plain_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
     map_ = ("turn_map.cl",) if _may_have_map(job) else ()
-    return "turn_records.cl", *errors, derivative, marks, "turn_steps.cl", trail, plain, *map_, "advance_turns.cl"
+    return (
+        "turn_records.cl",
+        "turn_edges.cl",
+        *errors,
+        derivative,
+        marks,
+        "turn_steps.cl",
+        trail,
+        plain,
+        *map_,
+        "advance_turns.cl",
+    )
 
 
 def scale(job: Job) -> int:
