@@ -13,7 +13,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
 from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, trails
-from mandelcl.core.reference import MAP_VERSION, Reference
+from mandelcl.core.reference import FIRST_VERSION, MAP_VERSION, Reference
 from mandelcl.engine import antialiasing, reach
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
@@ -186,8 +186,11 @@ def _warnings(job: Job, reference: Reference) -> tuple[str, ...]:
 
 
 def _on_the_circle(job: Job, reference: Reference) -> bool:
-    """Return whether |c| = R for all of the view, within the precision of the job's number."""
-    if CERTIFIED.name in job.planes:
+    """Return whether |c| = R for all of the view, within the precision of the job's number.
+
+    References of later versions know how far they are from R.
+    """
+    if CERTIFIED.name in job.planes or reference.version > FIRST_VERSION:
         return False
     number, norm = IEEE_FORMATS[job.number], reference.re**2 + reference.im**2
     unsure = job.radius_squared / (1 << (number.precision - 2))

@@ -14,7 +14,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.numbers.ieee_arithmetic import Scalars
 from mandelcl.core.planes import CERTIFIED, DISTANCE, trails
-from mandelcl.core.reference import Reference
+from mandelcl.core.reference import FIRST_VERSION, Reference
 from mandelcl.engine.methods import direct
 
 if TYPE_CHECKING:  # `perturbation` is loaded with the first job that takes it
@@ -140,14 +140,15 @@ def all_inside(job: Job) -> bool:
 def doubts(job: Job) -> tuple[str, ...]:
     """Return lines for the user about counts of a resolved job that may be wrong, once `prepare` is done.
 
-    Where a view's orbits pass R almost together, |z|² is off by more than they differ, or they pass in the midst of a
-    long step, which is tested where it ends. Where |c| is R itself, resolving the job has warned of that.
+    Where a view's orbits pass R almost together beside a reference of version 1, |z|² is off by more than they differ,
+    or they pass in the midst of a long step, which is tested where it ends. Where |c| is R itself, resolving the job
+    has warned of that.
     """
     from mandelcl.perturbation.reference_jobs import reference_and_table
 
-    if CERTIFIED.name in job.planes or not job.formula.knows_inside:
-        return ()
     reference, square = reference_of(job), float(job.radius_squared)
+    if CERTIFIED.name in job.planes or reference.version > FIRST_VERSION:
+        return ()
     orbit, _ = reference_and_table(_key(job))
     unsure = square / (1 << (IEEE_FORMATS[job.number].precision - 2))
     close = max(8 * square / (1 << reference.step_bits), _UNSURE_SHARE * unsure)
