@@ -22,6 +22,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
                            count_lanes *count, number_complex *far, bool shortcuts) {
   global const uint *method = view->method;
   orbit_state *state = &orbits->state;
+  turn_disc_leave(state, mask);
   const uint_lanes left = place_left(method, state->place);
   const number_real dip = (number_real)(METHOD_DIP);
   uint_lanes most = min(counts_saturated((count_lanes)(view->max_iterations) - state->n), (uint_lanes)(METHOD_RUN));

@@ -5,10 +5,11 @@
  * The map's points are differences of the constant from the reference's, times 2^scale.
  *
  * CERTIFIED   1: bound how far each orbit is from the exact one, and say whether its count is proved
+ * INTERIOR    1: follow discs about orbits that come back, and end those whose disc maps into itself
  * MAPS        1: the reference may have a return map */
 
-#ifndef CERTIFIED
-#error "CERTIFIED is not defined"
+#if !defined(CERTIFIED) || !defined(INTERIOR)
+#error "CERTIFIED and INTERIOR must be defined"
 #endif
 #ifndef MAPS
 #error "MAPS is not defined"
@@ -74,6 +75,16 @@ typedef struct {
 #endif
 } orbit_seen;
 
+#if INTERIOR
+/* The disc about an orbit since it was seen last: turn_inside.cl. */
+typedef struct {
+  number_real l, m, r, most;
+} orbit_disc;
+#define ORBIT_DISC_WORDS (4 * NUMBER_WORDS)
+#else
+#define ORBIT_DISC_WORDS 0
+#endif
+
 #if TRAIL
 /* Where an orbit was at an iteration. */
 typedef struct {
@@ -106,6 +117,9 @@ typedef struct {
   orbit_mark earlier, later; /* at least TRAIL_WINDOW + 1 iterations apart; both are the start at first */
 #endif
   orbit_seen seen;
+#if INTERIOR
+  orbit_disc disc;
+#endif
 } orbit_state;
 
 /* The difference of the constant from the reference's, its square, and the whole constant; beside conjugates, |c|² at the
@@ -125,12 +139,12 @@ typedef struct {
 } orbit_constant;
 
 /* 32-bit words of a saved state: twice a difference with its exponent, place and error, the iteration, and two numbers
- * of comparisons; with DISTANCE, the derivative and its exponent; with TRAIL, the two marks. */
+ * of comparisons; with DISTANCE, the derivative and its exponent; with INTERIOR, the disc; with TRAIL, the two marks. */
 #define ORBIT_PLACED_WORDS (NUMBER_STATE_WORDS + 2 + CERTIFIED * NUMBER_WORDS)
 #if DISTANCE
-#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + NUMBER_STATE_WORDS + 3 + COUNT_WORDS)
+#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + NUMBER_STATE_WORDS + 3 + COUNT_WORDS + ORBIT_DISC_WORDS)
 #else
-#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + 2 + COUNT_WORDS)
+#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + 2 + COUNT_WORDS + ORBIT_DISC_WORDS)
 #endif
 #if TRAIL
 #define ORBIT_STATE_WORDS (ORBIT_UNMARKED_WORDS + 2 * ORBIT_MARK_WORDS)
@@ -173,6 +187,10 @@ static uint place_index(uint place) {
   return place & PLACE_INDEX;
 }
 
+static uint_lanes place_indices(uint_lanes place) {
+  return place & (uint_lanes)(PLACE_INDEX);
+}
+
 static uint place_line(uint place) {
   return ((place >> PLACE_PHASE) + (place & PLACE_INDEX)) % FORMULA_PHASES;
 }
@@ -197,6 +215,7 @@ static uint_lanes place_left(global const uint *method, uint_lanes place) {
 #else
 #define method_phase(method, place) (method)
 #define place_index(place) (place)
+#define place_indices(place) (place)
 #define place_line(place) 0
 #define place_lines(place) ((uint_lanes)(0))
 #define place_anew(place) ((uint_lanes)(0))
@@ -319,6 +338,9 @@ static orbit_state orbit_start(number_complex point) {
 #if CERTIFIED
   start.error = start.seen.error = (number_real)(0);
 #endif
+#if INTERIOR
+  start.disc.l = start.disc.m = start.disc.r = start.disc.most = (number_real)(0);
+#endif
   return start;
 }
 
@@ -422,6 +444,15 @@ static void orbit_pack(orbit_state state, uint_lanes *words) {
     for (uint word = 0; word < NUMBER_WORDS; word++)
       words[ORBIT_UNMARKED_WORDS + k * NUMBER_WORDS + word] = number_pack_real(returns[k], word);
 #endif
+#if INTERIOR
+  uint_lanes *disc = words + ORBIT_UNMARKED_WORDS - ORBIT_DISC_WORDS;
+  for (uint word = 0; word < NUMBER_WORDS; word++) {
+    disc[word] = number_pack_real(state.disc.l, word);
+    disc[NUMBER_WORDS + word] = number_pack_real(state.disc.m, word);
+    disc[2 * NUMBER_WORDS + word] = number_pack_real(state.disc.r, word);
+    disc[3 * NUMBER_WORDS + word] = number_pack_real(state.disc.most, word);
+  }
+#endif
 #if TRAIL
   orbit_pack_mark(state.earlier, words + ORBIT_UNMARKED_WORDS);
   orbit_pack_mark(state.later, words + ORBIT_UNMARKED_WORDS + ORBIT_MARK_WORDS);
@@ -456,6 +487,13 @@ static orbit_state orbit_unpack(const uint_lanes *words) {
   state.from = number_unpack_real(returns + NUMBER_WORDS);
   state.slope = number_unpack_real(returns + 2 * NUMBER_WORDS);
   state.bend = number_unpack_real(returns + 3 * NUMBER_WORDS);
+#endif
+#if INTERIOR
+  const uint_lanes *disc = words + ORBIT_UNMARKED_WORDS - ORBIT_DISC_WORDS;
+  state.disc.l = number_unpack_real(disc);
+  state.disc.m = number_unpack_real(disc + NUMBER_WORDS);
+  state.disc.r = number_unpack_real(disc + 2 * NUMBER_WORDS);
+  state.disc.most = number_unpack_real(disc + 3 * NUMBER_WORDS);
 #endif
 #if TRAIL
   state.earlier = orbit_unpack_mark(words + ORBIT_UNMARKED_WORDS);

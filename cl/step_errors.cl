@@ -37,6 +37,16 @@ INLINED int_lanes step_errors_cycle(const orbit_state *state) {
   return lanes_mask(state->error <= state->seen.error) | lanes_mask(!(state->error < (number_real)(ERROR_MOST)));
 }
 
+/* A radius of a disc about a place where an orbit was seen within which the exact orbit was, too. */
+static number_real step_errors_seen(const orbit_seen *seen, number_real radius) {
+  return max(radius, seen->error);
+}
+
+/* The lanes of the mask are proved never to escape. */
+INLINED void step_errors_proved(step_errors *errors, int_lanes mask) {
+  errors->certified |= mask;
+}
+
 INLINED void step_errors_see(orbit_state *state, int_lanes keep) {
   state->seen.error = scaled_choose(state->seen.error, state->error, keep);
 }

@@ -26,6 +26,11 @@ INLINED int_lanes step_errors_cycle(const orbit_state *state) {
   return (int_lanes)(-1);
 }
 
+#define step_errors_seen(seen, radius) (radius)
+
+INLINED void step_errors_proved(step_errors *errors, int_lanes mask) {
+}
+
 INLINED void step_errors_see(orbit_state *state, int_lanes keep) {
 }
 

@@ -14,7 +14,7 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   global const uint *method = view->method;
   orbit_state *state = &orbits->state;
   const int_lanes small = lanes_mask(state->z.e < (int_lanes)(NUMBER_PLAIN)) |
-      lanes_mask(orbits->reference.e != (int_lanes)(0));
+      lanes_mask(orbits->reference.e != (int_lanes)(0)) | turn_disc_followed(state);
   const uint begin = place, length = method[METHOD_LENGTH], level = method[METHOD_FIRST_RECORD], shift =
       method[METHOD_SHIFT];
   if (length < 2 || turn_index(method, level + (place >> shift))[0] == place || lanes_any(there & small)) return place;

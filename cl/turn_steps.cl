@@ -20,20 +20,22 @@ INLINED void turn_rebase(turning *orbits, scaled z, int_lanes mask) {
   orbits->state.place = select(orbits->state.place, place_anew(orbits->state.place), mask);
 }
 
-/* Mask of the lanes of a mask that have come back to the state that was seen before; in those whose turn it is, the
- * state as it is takes the place of that one. */
-INLINED int_lanes turn_cycling(orbit_state *state, int_lanes visiting) {
+/* Mask of the lanes of a mask that have come back to the state that was seen before, and in `proved` of those about which
+ * a disc maps into itself; in those whose turn it is, the state as it is takes the place of that one. */
+INLINED int_lanes turn_cycling(orbit_state *state, int_lanes visiting, int_lanes *proved) {
   orbit_seen *seen = &state->seen;
   const uint_lanes place = orbit_place(state);
   int_lanes again = visiting & number_equal(state->z.z, seen->z.z) & lanes_mask(state->z.e == seen->z.e) &
                     lanes_mask(place == seen->place);
   again &= step_errors_cycle(state);
+  *proved = turn_disc_returns(state, visiting & ~again & lanes_mask(place_indices(place) == (uint_lanes)(0)));
   seen->visits -= LANED(as_uint)(visiting); /* a mask is −1 */
   const int_lanes keep = visiting & lanes_mask(seen->visits == seen->next);
   seen->z = scaled_keep(seen->z, state->z, keep);
   seen->place = select(seen->place, place, keep);
   step_errors_see(state, keep);
   seen->next = select(seen->next, seen->next + (seen->next + 1) / 2, keep);
+  turn_disc_see(state, keep);
   return again;
 }
 
@@ -42,10 +44,15 @@ INLINED int_lanes turn_cycling(orbit_state *state, int_lanes visiting) {
 INLINED void turn_decide(turning *orbits, count_lanes *count, int_lanes outside, int_lanes visiting,
                          const advance_view *view) {
   const orbit_state *state = &orbits->state;
-  int_lanes inside = lanes_mask(state->n == (count_lanes)(view->max_iterations));
-  if (lanes_any(visiting)) inside |= turn_cycling(&orbits->state, visiting);
-  inside &= orbits->alive & ~outside;
+  int_lanes inside = lanes_mask(state->n == (count_lanes)(view->max_iterations)), proved = (int_lanes)(0);
+  if (lanes_any(visiting)) {
+    inside |= turn_cycling(&orbits->state, visiting, &proved);
+    proved &= orbits->alive & ~outside;
+  }
+  inside &= orbits->alive & ~outside & ~proved;
   step_errors_inside(&orbits->errors, state, orbits->reference, inside, view);
+  step_errors_proved(&orbits->errors, proved);
+  inside |= proved;
   *count = counts_select(counts_select(*count, state->n, outside), (count_lanes)(COUNT_NONE), inside);
   orbits->alive &= ~(outside | inside);
 }
@@ -74,6 +81,9 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   step_error_of_t(&error, &orbits->errors, state, orbits->reference, t, (uint_lanes)(place_line(place)));
   const step_derivative of_t = step_derivative_of_t(state, scaled_sum(both, z));
   step_derivative derivative;
+  disc_step disc;
+  const bool discs = lanes_any(mask & turn_disc_followed(state));
+  if (discs) turn_disc_at_t(&disc, state, orbits->reference, t, formula_degree(place_line(place)));
   uint length = 1;
   scaled next;
   if (number != TURN_SINGLE) {
@@ -85,13 +95,17 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
     length = record.length;
     derivative = step_derivative_over(&record, t, c, quadratic, of_t);
     step_error_over(&error, method, number, &record, state, t, c, mask & ~quadratic, next.e);
+    if (discs) turn_disc_over(&disc, &orbits->errors, state, orbits->reference, method, number, &record, t, c,
+                              mask & ~quadratic, next.e);
   } else {
     next = scaled_sum(t, c->c);
     next = scaled_from(next.z, next.e);
     derivative = step_derivative_single(of_t, c);
     step_error_single(&error, t, c, next.e);
+    if (discs) turn_disc_single(&disc, &orbits->errors, state, orbits->reference, t, c, next.e);
   }
   step_error_keep(&error, state, mask);
+  if (discs) turn_disc_keep(&disc, state, mask);
   state->z = scaled_keep(state->z, next, mask);
   step_derivative_keep(state, derivative, mask);
   state->place = select(state->place, (uint_lanes)(place + length), mask);
@@ -112,8 +126,10 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   const bool single = number == TURN_SINGLE;
   step_error_placed(&error, &orbits->errors, state, orbits->reference, norm, e, mask, outside, single, place, length,
                     view);
+  if (discs) turn_disc_bound(state, orbits->reference, mask, view);
   if (lanes_any(rebased)) {
     const scaled anew = scaled_from(w.z, w.e);
+    turn_disc_rebase(state, orbits->reference, anew.e, rebased);
     step_errors_rebase(&orbits->errors, state, orbits->reference, anew.e, rebased);
     turn_rebase(orbits, anew, rebased);
     step_errors_measure(&orbits->errors, state, orbits->reference, rebased);

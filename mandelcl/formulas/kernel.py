@@ -49,7 +49,7 @@ def text(formula: Formula, literals: Literals) -> str:
     pieces += [_STEP.format(body=_by_phase(formula)), _FAR_STEP.format(body=_by_lane(formula))]
     pieces += [kernel_spread.text(formula)] if formula.traceable else []
     if formula.perturbable:
-        pieces += ["#ifdef HAS_SCALED", kernel_delta.text(formula, _turn), "#endif"]
+        pieces += ["#ifdef HAS_SCALED", _degrees(formula), kernel_delta.text(formula, _turn), "#endif"]
     pieces += ["#ifdef HAS_DERIVATIVES", *kernel_derivative.texts(formula, _turn), "#endif"]
     return "\n".join(pieces) + "\n"
 
@@ -104,6 +104,13 @@ def _turns(formula: Formula, literals: Literals) -> Iterator[str]:
                 f"static {kind} {name}{suffix}(void) {{\n"
                 f"  const {kind} turn = {{{re},\n    {im}}};\n  return turn;\n}}\n"
             )
+
+
+def _degrees(formula: Formula) -> str:
+    """Return a function that returns the degree of the line of a phase."""
+    *before, last = (line.degree for line in formula.lines)
+    rows = [f"  if (phase == {k}) return {degree};\n" for k, degree in enumerate(before)]
+    return "".join(["static uint formula_degree(uint phase) {\n", *rows, f"  return {last};\n}}\n"])
 
 
 def _constants(formula: Formula) -> dict[str, tuple[Fraction, ...]]:

@@ -40,6 +40,7 @@ def loop(job: Job) -> tuple[str, ...]:
     errors = ("turn_errors.cl", "step_errors.cl") if CERTIFIED.name in job.planes else ("step_errors_none.cl",)
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
     plain = "step_plain.cl" if job.formula.knows_inside and CERTIFIED.name not in job.planes else "step_plain_none.cl"
+    inside = "turn_inside.cl" if _tests_interior(job) else "turn_inside_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
     map_ = ("turn_map.cl",) if _may_have_map(job) else ()
     return (
@@ -47,6 +48,7 @@ def loop(job: Job) -> tuple[str, ...]:
         "turn_edges.cl",
         *errors,
         derivative,
+        inside,
         marks,
         "turn_steps.cl",
         trail,
@@ -54,6 +56,15 @@ def loop(job: Job) -> tuple[str, ...]:
         *map_,
         "advance_turns.cl",
     )
+
+
+def _tests_interior(job: Job) -> bool:
+    """Return whether orbits are tested for discs that map into themselves.
+
+    Those beside references of version 1 are not, and those of return maps have a test of their own.
+    """
+    reference = reference_of(job)
+    return reference.version > FIRST_VERSION and not reference.may_have_map
 
 
 def scale(job: Job) -> int:
@@ -237,11 +248,12 @@ def start_words(job: Job) -> tuple[int, ...]:
     derivative = nothing if DISTANCE.name in job.planes else ()
     n = [0] * job.counts.words
     marks = (*nothing, 0, *n, *nothing, 0, *n) if trails(job.planes) else ()
+    disc = [0] * (4 * number.words if _tests_interior(job) else 0)
     place = 0
     if _may_have_map(job):
         place, infinite = _AT_NODE, (0, _INFINITY)
         marks = 0, _ONE, 0, 0, *infinite, 0, 0
-    return *nothing, place, *error, *nothing, _NOWHERE, *error, *n, 0, 1, *derivative, *marks
+    return *nothing, place, *error, *nothing, _NOWHERE, *error, *n, 0, 1, *derivative, *disc, *marks
 
 
 def count(job: Job, column: int, row: int, most: int) -> int | None:
