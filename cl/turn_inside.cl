@@ -5,12 +5,15 @@
  * place is followed: after so many steps its points are within l·s + m·s² + r of the orbit, for all s up to `most`. With
  * D how far the orbit is from where the disc began, the disc maps into itself if D + r + l·s + m·s² ≤ s. For s =
  * 2(D + r)/(1 − l) that is so where l < 1 and m·s ≤ (1 − l)/2. l is the modulus of the derivative, m bounds the second
- * one, and r what is rounded and left out. A return that is near but proves nothing begins anew.
+ * one, and r what is rounded and left out. After a return that is near but proves nothing, the next disc begins where the
+ * orbit is seen next, so that discs take a small share of long orbits.
  *
  * l, m, r and `most` are kept in units of 2^e beside a difference (x, y)·2^e; l and m by those of s, which are the first
  * difference's. With R ≥ 2 an orbit that stays bounded never escapes; what is tested beside that is that the disc is
- * within R. l = 0 where no disc is followed. */
+ * within R. l is 0 where there was no near return, and DISC_FAILED where a disc proved nothing since the orbit was seen.
+ */
 
+#define DISC_FAILED -1
 #define DISC_CLOSE 0.0625f /* a return is near where it is within this share of the difference */
 
 /* What a step makes of a disc; with CERTIFIED, what it makes of an error of r. */
@@ -28,14 +31,14 @@ static void disc_begin(orbit_state *state, int_lanes mask) {
   state->disc.most = scaled_choose(state->disc.most, (number_real)(INFINITY), mask);
 }
 
-/* The discs of the lanes of the mask are followed no longer. */
-INLINED void turn_disc_leave(orbit_state *state, int_lanes mask) {
-  state->disc.l = scaled_choose(state->disc.l, (number_real)(0), mask);
-}
-
 /* Mask of the lanes that follow a disc. */
 static int_lanes turn_disc_followed(const orbit_state *state) {
   return lanes_mask(state->disc.l > (number_real)(0));
+}
+
+/* The discs of the lanes of the mask are followed no longer. */
+INLINED void turn_disc_leave(orbit_state *state, int_lanes mask) {
+  state->disc.l = scaled_choose(state->disc.l, (number_real)(DISC_FAILED), mask & turn_disc_followed(state));
 }
 
 /* The least of `most` and the s at which l·s + m·s² + r reaches a room, if m·s ≤ l. */
@@ -172,8 +175,8 @@ INLINED void turn_disc_rebase(orbit_state *state, scaled reference, int_lanes e,
   state->disc.r = scaled_choose(state->disc.r, fma(state->disc.r, by, rounded), followed);
 }
 
-/* Mask of those of the lanes that begin anew whose discs map into themselves. In others that are near where they were
- * seen, a disc begins, and that is where they are seen now. */
+/* Mask of those of the lanes that begin anew whose discs map into themselves. At the first near return of others a disc
+ * begins, and that is where they are seen now. */
 INLINED int_lanes turn_disc_returns(orbit_state *state, int_lanes anew) {
   orbit_seen *seen = &state->seen;
   const int_lanes there = anew & lanes_mask(state->place == seen->place) & ~state->whole;
@@ -189,14 +192,15 @@ INLINED int_lanes turn_disc_returns(orbit_state *state, int_lanes anew) {
   const int_lanes proved = near & turn_disc_followed(state) & lanes_mask(left > (number_real)(0)) &
                            lanes_mask(state->disc.m * by * radius * more * 2 <= left) &
                            lanes_mask(radius <= state->disc.most);
-  const int_lanes other = near & ~proved;
-  seen->z = scaled_keep(seen->z, state->z, other);
-  step_errors_see(state, other);
-  disc_begin(state, other);
+  const int_lanes first = near & lanes_mask(state->disc.l == (number_real)(0));
+  state->disc.l = scaled_choose(state->disc.l, (number_real)(DISC_FAILED), near & turn_disc_followed(state) & ~proved);
+  seen->z = scaled_keep(seen->z, state->z, first);
+  step_errors_see(state, first);
+  disc_begin(state, first);
   return proved;
 }
 
-/* The lanes of the mask are seen anew: discs begin where they are. */
+/* The lanes of the mask are seen anew: discs of those that have had a near return begin where they are. */
 INLINED void turn_disc_see(orbit_state *state, int_lanes mask) {
-  disc_begin(state, mask & turn_disc_followed(state));
+  disc_begin(state, mask & lanes_mask(state->disc.l != (number_real)(0)));
 }
