@@ -58,6 +58,11 @@ class Reference:
         return cls(*_disc(view), step_bits, tail_bits)
 
     @property
+    def tests_interior(self) -> bool:
+        """Whether orbits end about which a disc maps into itself; those of return maps have a test of their own."""
+        return self.version == EXACT_VERSION
+
+    @property
     def may_have_map(self) -> bool:
         """Whether the orbit may have nodes of a return map."""
         return self.version == MAP_VERSION

@@ -8,7 +8,6 @@ from mandelcl.base.errors import BuildError
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, trails
-from mandelcl.core.reference import FIRST_VERSION
 from mandelcl.engine import source
 from mandelcl.engine.arguments import declared
 from mandelcl.engine.methods import method_of
@@ -38,7 +37,7 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
         "SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED),
         "SMOOTH_LIMIT": SMOOTH_LIMIT,
         "CERTIFIED": int(CERTIFIED.name in job.planes),
-        "INTERIOR": int(job.reference is not None and job.reference.version > FIRST_VERSION),
+        "INTERIOR": int(job.reference is not None and job.reference.tests_interior),
         "DISTANCE": int(DISTANCE.name in job.planes),
         "LAST": int(LAST.name in job.planes),
         "TRAIL": int(bool(trails(job.planes))),

@@ -40,7 +40,7 @@ def loop(job: Job) -> tuple[str, ...]:
     errors = ("turn_errors.cl", "step_errors.cl") if CERTIFIED.name in job.planes else ("step_errors_none.cl",)
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
     plain = "step_plain.cl" if job.formula.knows_inside and CERTIFIED.name not in job.planes else "step_plain_none.cl"
-    inside = "turn_inside.cl" if _tests_interior(job) else "turn_inside_none.cl"
+    inside = "turn_inside.cl" if reference_of(job).tests_interior else "turn_inside_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
     map_ = ("turn_map.cl",) if _may_have_map(job) else ()
     return (
@@ -56,15 +56,6 @@ def loop(job: Job) -> tuple[str, ...]:
         *map_,
         "advance_turns.cl",
     )
-
-
-def _tests_interior(job: Job) -> bool:
-    """Return whether orbits are tested for discs that map into themselves.
-
-    Those beside references of version 1 are not, and those of return maps have a test of their own.
-    """
-    reference = reference_of(job)
-    return reference.version > FIRST_VERSION and not reference.may_have_map
 
 
 def scale(job: Job) -> int:
@@ -248,7 +239,7 @@ def start_words(job: Job) -> tuple[int, ...]:
     derivative = nothing if DISTANCE.name in job.planes else ()
     n = [0] * job.counts.words
     marks = (*nothing, 0, *n, *nothing, 0, *n) if trails(job.planes) else ()
-    disc = [0] * (4 * number.words if _tests_interior(job) else 0)
+    disc = [0] * (4 * number.words if reference_of(job).tests_interior else 0)
     place = 0
     if _may_have_map(job):
         place, infinite = _AT_NODE, (0, _INFINITY)
