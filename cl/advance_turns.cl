@@ -37,9 +37,10 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   step_run run;
   step_run_begin(&run, state, orbits->reference, w, norm, c);
   while (lanes_any(running)) {
-    const number_complex next = formula_lanes_step(w, c->whole, place_lines(state->place + steps));
+    const uint_lanes lines = place_lines(state->place + steps);
+    const number_complex next = formula_lanes_step(w, c->whole, lines);
     const scaled twice_w = {{w.re + w.re, w.im + w.im}, (int_lanes)(0)};
-    step_derivative_keep(state, step_derivative_single(step_derivative_of_t(state, twice_w), c), running);
+    step_derivative_keep(state, step_derivative_single(step_derivative_of_t(state, twice_w, lines), c), running);
     const number_real next_norm = scaled_norm(next);
     step_run_on(&run, norm, next_norm, place_lines(state->place + steps), running);
     w = number_keep(w, next, running);

@@ -65,6 +65,14 @@ enum {
 /* Turns of a map that orbits of a vector take while others, which have left it, wait. */
 #define METHOD_PATIENCE 8
 
+/* With DISTANCE, the columns of a derivative: one complex number where the formula is analytic, else by how much z changes
+ * as the constant moves along re, and along im. */
+#if FORMULA_ANALYTIC
+#define ORBIT_COLUMNS 1
+#else
+#define ORBIT_COLUMNS 2
+#endif
+
 /* The search for a cycle: an earlier difference of the orbit and its place as saved, how often it has been compared,
  * and at which comparison it is replaced. */
 typedef struct {
@@ -103,7 +111,7 @@ typedef struct {
   count_lanes n;
   int_lanes whole;
 #if DISTANCE
-  scaled d; /* by the constant */
+  scaled d[ORBIT_COLUMNS]; /* by the constant */
 #endif
 #if CERTIFIED
   number_real error; /* times 2^z.e: how far the difference is from the exact one at most */
@@ -139,10 +147,12 @@ typedef struct {
 } orbit_constant;
 
 /* 32-bit words of a saved state: twice a difference with its exponent, place and error, the iteration, and two numbers
- * of comparisons; with DISTANCE, the derivative and its exponent; with INTERIOR, the disc; with TRAIL, the two marks. */
+ * of comparisons; with DISTANCE, the derivative's columns and their exponents; with INTERIOR, the disc; with TRAIL, the two marks. */
 #define ORBIT_PLACED_WORDS (NUMBER_STATE_WORDS + 2 + CERTIFIED * NUMBER_WORDS)
 #if DISTANCE
-#define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + NUMBER_STATE_WORDS + 3 + COUNT_WORDS + ORBIT_DISC_WORDS)
+#define ORBIT_COLUMN_WORDS (NUMBER_STATE_WORDS + 1)
+#define ORBIT_UNMARKED_WORDS \
+  (2 * ORBIT_PLACED_WORDS + 2 + COUNT_WORDS + ORBIT_COLUMNS * ORBIT_COLUMN_WORDS + ORBIT_DISC_WORDS)
 #else
 #define ORBIT_UNMARKED_WORDS (2 * ORBIT_PLACED_WORDS + 2 + COUNT_WORDS + ORBIT_DISC_WORDS)
 #endif
@@ -321,7 +331,7 @@ static orbit_state orbit_start(number_complex point) {
   start.seen.place = (uint_lanes)(ORBIT_NOWHERE);
   start.seen.next = (uint_lanes)(1);
 #if DISTANCE
-  start.d = start.z;
+  for (uint k = 0; k < ORBIT_COLUMNS; k++) start.d[k] = start.z;
 #endif
 #if MAPS
   start.mapping = (int_lanes)(-1);
@@ -382,7 +392,12 @@ static formula_derivative orbit_move(orbit_constant constants) {
 }
 
 static formula_derivative orbit_derivative(orbit_state state) {
-  return scaled_plain(state.d);
+#if FORMULA_ANALYTIC
+  return scaled_plain(state.d[0]);
+#else
+  const formula_derivative plain = {scaled_plain(state.d[0]), scaled_plain(state.d[1])};
+  return plain;
+#endif
 }
 #endif
 
@@ -435,8 +450,10 @@ static void orbit_pack(orbit_state state, uint_lanes *words) {
   rest[0] = state.seen.visits;
   rest[1] = state.seen.next;
 #if DISTANCE
-  number_pack(state.d.z, rest + 2);
-  rest[2 + NUMBER_STATE_WORDS] = LANED(as_uint)(state.d.e);
+  for (uint k = 0; k < ORBIT_COLUMNS; k++) {
+    number_pack(state.d[k].z, rest + 2 + k * ORBIT_COLUMN_WORDS);
+    rest[2 + k * ORBIT_COLUMN_WORDS + NUMBER_STATE_WORDS] = LANED(as_uint)(state.d[k].e);
+  }
 #endif
 #if MAPS
   const number_real returns[4] = {state.since, state.from, state.slope, state.bend};
@@ -478,8 +495,10 @@ static orbit_state orbit_unpack(const uint_lanes *words) {
   state.seen.visits = rest[0];
   state.seen.next = rest[1];
 #if DISTANCE
-  state.d.z = number_unpack(rest + 2);
-  state.d.e = LANED(as_int)(rest[2 + NUMBER_STATE_WORDS]);
+  for (uint k = 0; k < ORBIT_COLUMNS; k++) {
+    state.d[k].z = number_unpack(rest + 2 + k * ORBIT_COLUMN_WORDS);
+    state.d[k].e = LANED(as_int)(rest[2 + k * ORBIT_COLUMN_WORDS + NUMBER_STATE_WORDS]);
+  }
 #endif
 #if MAPS
   const uint_lanes *returns = words + ORBIT_UNMARKED_WORDS;

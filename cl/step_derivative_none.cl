@@ -8,7 +8,7 @@ typedef struct {
   uchar nothing;
 } plain_derivative;
 
-static step_derivative step_derivative_of_t(const orbit_state *state, scaled twice_w) {
+static step_derivative step_derivative_of_t(const orbit_state *state, scaled twice_w, uint_lanes phase) {
   step_derivative none;
   none.nothing = 0;
   return none;

@@ -79,7 +79,8 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
       lanes_mask(numbers == (uint_lanes)(number));
   step_error error;
   step_error_of_t(&error, &orbits->errors, state, orbits->reference, t, (uint_lanes)(place_line(place)));
-  const step_derivative of_t = step_derivative_of_t(state, scaled_sum(both, z));
+  const step_derivative of_t = step_derivative_of_t(state, scaled_sum(both, z),
+                                                      (uint_lanes)(place_line(place)));
   step_derivative derivative;
   disc_step disc;
   const bool discs = lanes_any(mask & turn_disc_followed(state));

@@ -201,11 +201,6 @@ def _require_perturbable(job: Job) -> None:
     """Raise InvalidInputError for a job that differences from a reference cannot do."""
     if not job.formula.perturbable:
         raise InvalidInputError(f"perturbation does not have {job.formula.name}; use --method direct")
-    if DISTANCE.name in job.planes and not job.formula.knows_inside:
-        raise InvalidInputError(
-            "perturbation has distances for z² + c alone; leave out what needs the plane distance, or use "
-            "--method direct"
-        )
     if job.reference is not None and not _defines(job.reference, job.formula):
         raise InvalidInputError(
             f"references of version {job.reference.version} are those of z² + c; leave the reference out"

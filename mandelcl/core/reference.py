@@ -41,7 +41,7 @@ class Reference:
             object.__setattr__(self, name, whole(getattr(self, name), f"the reference's {name}"))
         if not FIRST_VERSION <= self.version <= MAP_VERSION:
             raise InvalidInputError(
-                f"the reference has version {self.version}; this mandelcl knows versions {FIRST_VERSION} to {MAP_VERSION}"
+                f"the reference has version {self.version}; this mandelcl knows {FIRST_VERSION} to {MAP_VERSION}"
             )
         if self.radius <= 0:
             raise InvalidInputError("the reference's radius must be positive")

@@ -156,7 +156,7 @@ def _takes_reference(job: Job, devices: Sequence[DeviceClass]) -> bool:
     if CERTIFIED.name in job.planes:
         return True
     free = job.number == "auto" and job.rounding in ("auto", "fused") and not job.strict
-    if not free or not job.formula.perturbable or (DISTANCE.name in job.planes and not job.formula.knows_inside):
+    if not free or not job.formula.perturbable:
         return False
     return job.reference is not None or not any(_resolves(number, job) for number in _native(devices))
 

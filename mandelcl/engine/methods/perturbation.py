@@ -236,7 +236,8 @@ def start_words(job: Job) -> tuple[int, ...]:
     number = IEEE_FORMATS[job.number]
     nothing = *[0] * number.reals_words, NOTHING & 0xFFFFFFFF
     error = [0] * number.words if CERTIFIED.name in job.planes else []
-    derivative = nothing if DISTANCE.name in job.planes else ()
+    columns = (1 if job.formula.analytic else 2) if DISTANCE.name in job.planes else 0
+    derivative = nothing * columns
     n = [0] * job.counts.words
     marks = (*nothing, 0, *n, *nothing, 0, *n) if trails(job.planes) else ()
     disc = [0] * (4 * number.words if reference_of(job).tests_interior else 0)
