@@ -65,8 +65,8 @@ enum {
 /* Turns of a map that orbits of a vector take while others, which have left it, wait. */
 #define METHOD_PATIENCE 8
 
-/* With DISTANCE, the columns of a derivative: one complex number where the formula is analytic, else by how much z changes
- * as the constant moves along re, and along im. */
+/* With DISTANCE, the columns of a derivative: one complex number where the formula is analytic, else by how much z
+ * changes as the constant moves along re, and along im. */
 #if FORMULA_ANALYTIC
 #define ORBIT_COLUMNS 1
 #else
@@ -147,7 +147,8 @@ typedef struct {
 } orbit_constant;
 
 /* 32-bit words of a saved state: twice a difference with its exponent, place and error, the iteration, and two numbers
- * of comparisons; with DISTANCE, the derivative's columns and their exponents; with INTERIOR, the disc; with TRAIL, the two marks. */
+ * of comparisons; with DISTANCE, the derivative's columns and their exponents; with INTERIOR, the disc; with
+ * TRAIL, the two marks. */
 #define ORBIT_PLACED_WORDS (NUMBER_STATE_WORDS + 2 + CERTIFIED * NUMBER_WORDS)
 #if DISTANCE
 #define ORBIT_COLUMN_WORDS (NUMBER_STATE_WORDS + 1)

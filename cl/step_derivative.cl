@@ -6,9 +6,9 @@ typedef struct {
   scaled column[ORBIT_COLUMNS];
 } step_derivative;
 
-/* The derivative of t, from that of the orbit w = Z + z, by the line of a phase, with a phase for each lane. What a line
- * makes of a change is homogeneous in w, to one degree less than the line's, and linear in the change. So mantissas are
- * followed in plain numbers. That of z² + c is 2w·w′. */
+/* The derivative of t, from that of the orbit w = Z + z, by the line of a phase, with a phase for each lane. What a
+ * line makes of a change is homogeneous in w, to one degree less than the line's, and linear in the change. So
+ * mantissas are followed in plain numbers. That of z² + c is 2w·w′. */
 static step_derivative step_derivative_of_t(const orbit_state *state, scaled twice_w, uint_lanes phase) {
   step_derivative t;
 #if FORMULA_KNOWS_INSIDE
@@ -17,12 +17,7 @@ static step_derivative step_derivative_of_t(const orbit_state *state, scaled twi
   t.column[0].e = state->d[0].e + twice_w.e;
 #else
   const scaled w = scaled_from(twice_w.z, twice_w.e - 1);
-  int_lanes e = (int_lanes)(0);
-  for (uint k = 0; k < FORMULA_PHASES; k++) {
-    const int_lanes degree = (int_lanes)((int)formula_degree(k) - 1);
-    e = select(e, degree, lanes_mask(phase == (uint_lanes)(k)));
-  }
-  e *= max(w.e, (int_lanes)(STEP_LEAST));
+  const int_lanes e = (formula_lanes_degree(phase) - 1) * max(w.e, (int_lanes)(STEP_LEAST));
 #if FORMULA_ANALYTIC
   t.column[0].z = formula_derivative_step(w.z, number_zero(), state->d[0].z, derivative_zero(), phase);
 #else
@@ -69,9 +64,9 @@ static scaled step_derivative_conjugate(scaled value) {
 }
 #endif
 
-/* That of a long step, A·û + B·c + (D·û + E·c)·û + F·c², where û is t or its conjugate, and the terms of c̄ as well: (A +
- * 2D·û + E·c + Ẽ·c̄)·û′ + (B + E·û + 2F·c + G·c̄)·c′ + (B̃ + Ẽ·û + G·c + 2H·c̄)·c̄′, of which only A, B and B̃ count in
- * the lanes in which the step has no quadratic part. */
+/* That of a long step, A·û + B·c + (D·û + E·c)·û + F·c², where û is t or its conjugate, and the terms of c̄ as well:
+ * (A + 2D·û + E·c + Ẽ·c̄)·û′ + (B + E·û + 2F·c + G·c̄)·c′ + (B̃ + Ẽ·û + G·c + 2H·c̄)·c̄′, of which only A, B and B̃
+ * count in the lanes in which the step has no quadratic part. */
 static step_derivative step_derivative_over(const turn_record *record, scaled t, const orbit_constant *c,
                                              int_lanes quadratic, step_derivative of_t) {
   scaled by_t = record->coefficient[0], by_c = record->coefficient[1];

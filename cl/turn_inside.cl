@@ -2,16 +2,16 @@
  * escapes. Without INTERIOR, turn_inside_none.cl stands here.
  *
  * Where an orbit is back beside the start of a reference, near where it was seen before, a disc of radius s about that
- * place is followed: after so many steps its points are within l·s + m·s² + r of the orbit, for all s up to `most`. With
- * D how far the orbit is from where the disc began, the disc maps into itself if D + r + l·s + m·s² ≤ s. For s =
+ * place is followed: after so many steps its points are within l·s + m·s² + r of the orbit, for all s up to `most`.
+ * With D how far the orbit is from where the disc began, the disc maps into itself if D + r + l·s + m·s² ≤ s. For s =
  * 2(D + r)/(1 − l) that is so where l < 1 and m·s ≤ (1 − l)/2. l is the modulus of the derivative, m bounds the second
- * one, and r what is rounded and left out. After a return that is near but proves nothing, the next disc begins where the
- * orbit is seen next, so that discs take a small share of long orbits.
+ * one, and r what is rounded and left out. After a return that is near but proves nothing, the next disc begins where
+ * the orbit is seen next, so that discs take a small share of long orbits.
  *
- * l, m, r and `most` are kept in units of 2^e beside a difference (x, y)·2^e; l and m by those of s, which are the first
- * difference's. With R ≥ 2 an orbit that stays bounded never escapes; what is tested beside that is that the disc is
- * within R. l is 0 where there was no near return, and DISC_FAILED where a disc proved nothing since the orbit was seen.
- */
+ * l, m, r and `most` are kept in units of 2^e beside a difference (x, y)·2^e; l and m by those of s, which are the
+ * first difference's. With R ≥ 2 an orbit that stays bounded never escapes; what is tested beside that is that the disc
+ * is within R. l is 0 where there was no near return, and DISC_FAILED where a disc proved nothing since the orbit was
+ * seen. */
 
 #define DISC_FAILED -1
 #define DISC_CLOSE 0.0625f /* a return is near where it is within this share of the difference */
@@ -86,11 +86,11 @@ static void turn_disc_at_t(disc_step *disc, const orbit_state *state, scaled ref
 
 /* The disc after a single iteration to t + c, at an exponent. */
 static void turn_disc_single(disc_step *disc, const step_errors *errors, const orbit_state *state, scaled reference,
-                             scaled t, const orbit_constant *c, int_lanes e) {
+                             scaled t, uint_lanes lines, const orbit_constant *c, int_lanes e) {
 #if CERTIFIED
   step_error error;
   const orbit_state off = disc_as_error(state);
-  step_error_of_t(&error, errors, &off, reference, t);
+  step_error_of_t(&error, errors, &off, reference, t, lines);
   step_error_single(&error, t, c, e);
   disc->proved = error.next;
 #endif
@@ -113,11 +113,11 @@ static number_real disc_reach(const turn_record *record, uint k) {
  * computed included, is at most some 2^−2s of the linear one, where s are the reference's bits of steps. */
 static void turn_disc_over(disc_step *disc, const step_errors *errors, const orbit_state *state, scaled reference,
                            global const uint *method, uint number, const turn_record *record, scaled t,
-                           const orbit_constant *c, int_lanes skipped, int_lanes e) {
+                           uint_lanes lines, const orbit_constant *c, int_lanes skipped, int_lanes e) {
 #if CERTIFIED
   step_error error;
   const orbit_state off = disc_as_error(state);
-  step_error_of_t(&error, errors, &off, reference, t);
+  step_error_of_t(&error, errors, &off, reference, t, lines);
   step_error_over(&error, method, number, record, &off, t, c, skipped, e);
   disc->proved = error.next;
 #endif
@@ -159,7 +159,8 @@ static void turn_disc_bound(orbit_state *state, scaled reference, int_lanes mask
   const number_real room = fma(size, (number_real)(-NUMBER_MORE), number_root_above(view->radius_squared)) *
                            (number_real)(1 - 0x1p-8f);
   const number_real by = scaled_power_within(state->z.e);
-  const number_real most = disc_within(state->disc.most, state->disc.l * by, (number_real)(0), state->disc.r * by, room);
+  const number_real most = disc_within(state->disc.most, state->disc.l * by, (number_real)(0), state->disc.r * by,
+                                       room);
   state->disc.most = scaled_choose(state->disc.most, most, mask & turn_disc_followed(state));
 }
 

@@ -7,12 +7,12 @@ INLINED void turn_disc_at_t(disc_step *disc, const orbit_state *state, scaled re
 }
 
 INLINED void turn_disc_single(disc_step *disc, const step_errors *errors, const orbit_state *state, scaled reference,
-                              scaled t, const orbit_constant *c, int_lanes e) {
+                              scaled t, uint_lanes lines, const orbit_constant *c, int_lanes e) {
 }
 
 INLINED void turn_disc_over(disc_step *disc, const step_errors *errors, const orbit_state *state, scaled reference,
                             global const uint *method, uint number, const turn_record *record, scaled t,
-                            const orbit_constant *c, int_lanes skipped, int_lanes e) {
+                            uint_lanes lines, const orbit_constant *c, int_lanes skipped, int_lanes e) {
 }
 
 INLINED void turn_disc_keep(const disc_step *disc, orbit_state *state, int_lanes mask) {

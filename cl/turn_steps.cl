@@ -20,8 +20,8 @@ INLINED void turn_rebase(turning *orbits, scaled z, int_lanes mask) {
   orbits->state.place = select(orbits->state.place, place_anew(orbits->state.place), mask);
 }
 
-/* Mask of the lanes of a mask that have come back to the state that was seen before, and in `proved` of those about which
- * a disc maps into itself; in those whose turn it is, the state as it is takes the place of that one. */
+/* Mask of the lanes of a mask that have come back to the state that was seen before, and in `proved` of those about
+ * which a disc maps into itself; in those whose turn it is, the state as it is takes the place of that one. */
 INLINED int_lanes turn_cycling(orbit_state *state, int_lanes visiting, int_lanes *proved) {
   orbit_seen *seen = &state->seen;
   const uint_lanes place = orbit_place(state);
@@ -77,10 +77,10 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   uint number;
   const int_lanes mask = lanes_agree(numbers, there, &number) ? there : there &
       lanes_mask(numbers == (uint_lanes)(number));
+  const uint_lanes lines = (uint_lanes)(place_line(place));
   step_error error;
-  step_error_of_t(&error, &orbits->errors, state, orbits->reference, t, (uint_lanes)(place_line(place)));
-  const step_derivative of_t = step_derivative_of_t(state, scaled_sum(both, z),
-                                                      (uint_lanes)(place_line(place)));
+  step_error_of_t(&error, &orbits->errors, state, orbits->reference, t, lines);
+  const step_derivative of_t = step_derivative_of_t(state, scaled_sum(both, z), lines);
   step_derivative derivative;
   disc_step disc;
   const bool discs = lanes_any(mask & turn_disc_followed(state));
@@ -96,14 +96,14 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
     length = record.length;
     derivative = step_derivative_over(&record, t, c, quadratic, of_t);
     step_error_over(&error, method, number, &record, state, t, c, mask & ~quadratic, next.e);
-    if (discs) turn_disc_over(&disc, &orbits->errors, state, orbits->reference, method, number, &record, t, c,
+    if (discs) turn_disc_over(&disc, &orbits->errors, state, orbits->reference, method, number, &record, t, lines, c,
                               mask & ~quadratic, next.e);
   } else {
     next = scaled_sum(t, c->c);
     next = scaled_from(next.z, next.e);
     derivative = step_derivative_single(of_t, c);
     step_error_single(&error, t, c, next.e);
-    if (discs) turn_disc_single(&disc, &orbits->errors, state, orbits->reference, t, c, next.e);
+    if (discs) turn_disc_single(&disc, &orbits->errors, state, orbits->reference, t, lines, c, next.e);
   }
   step_error_keep(&error, state, mask);
   if (discs) turn_disc_keep(&disc, state, mask);

@@ -1,0 +1,53 @@
+"""Distances by perturbation of formulas with folds, mirrors and powers: those of differences of exact orbits."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.opencl.device import Device
+from mandelcl.rendering.render import render
+from tests.device.test_deep_formulas import PLACES, _orbit, job_of
+
+DEEP = [*PLACES, ("multibrot-3", "0.3", "1.1", 16), ("rot:30 sqr add / absy sqr add", "0.3", "0.7", 18)]
+
+
+@cache
+def slope_of(job: Job, column: int, row: int, count: int, bits: int) -> tuple[float, complex]:
+    """Return |z|² where an orbit leaves the smooth radius, and the slope of |z|²/2 by re and im, a pixel as unit."""
+    one, pitch = 1 << bits, job.view.pitch
+    re, im = (round(part * one) for part in job.view.point(column, row))
+    step = max(1, round(pitch * one) >> 60)
+
+    def at(x: int, y: int) -> tuple[int, int]:
+        return next(islice(_orbit(job.formula, x, y, bits), n - 1, None))
+
+    n = count
+    while sum(part * part for part in at(re, im)) <= int(SMOOTH_RADIUS_SQUARED) << 2 * bits:
+        n += 1
+    z, unit = at(re, im), pitch / step  # a change by `step` is this share of one by a pixel
+    changes = (at(re + step, im), at(re, im + step))
+    slopes = [sum(a * (b - a) for a, b in zip(z, moved, strict=True)) for moved in changes]
+    return sum(part * part for part in z) / one**2, complex(*(float(Fraction(s, one) * unit) for s in slopes))
+
+
+@pytest.mark.parametrize(("text", "re", "im", "depth"), DEEP)
+def test_distances_are_those_of_exact_orbits(
+    device: Device, number: str, text: str, re: str, im: str, depth: int
+) -> None:
+    job = replace(job_of(text, re, im, depth, number), planes=("counts", "distance"))
+    field, _ = render(job, device)
+    assert field.distance is not None
+    right = []
+    for row, column in np.argwhere(field.counts < job.iterations).tolist():
+        norm, slope = slope_of(job, column, row, int(field.counts[row, column]), 4 * depth + 400)
+        found, size = complex(field.distance[row, column]), math.sqrt(norm)
+        expected = size * math.log(size) * size / abs(slope) * (slope / abs(slope))
+        right.append(abs(found - expected) < (1e-5 if number == "double" else 0.05) * abs(expected))
+    assert len(right) > 5
+    assert np.mean(right) >= (0.95 if number == "double" else 0.4)
