@@ -1,15 +1,17 @@
-"""Jobs of any number beside their oracle: every word of every pixel, however the work is cut."""
+"""Every pixel against the oracle: the harness for jobs of any number and formula, however the work is cut."""
 
 from functools import cache
 
 import numpy as np
 
+from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.opencl.device import Device
+from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.rendering.render import render
 from tests import oracle
 from tests.device.targets import SetPace, expected, planes
@@ -38,15 +40,29 @@ def quick_variant(device: Device, number: str) -> Variant:
 
 def check(job: Job, device: Device) -> None:
     """Compare a job with the oracle, in launches so small that most orbits are saved in between."""
-    truth, pace = truth_of(job), SetPace((7, 16, 1), (1, 3, 30))
+    pace = SetPace((7, 16, 1), (1, 3, 30))
     block = -(-job.view.width * 5 // 9), -(-job.view.height // 2)
     words, launches = planes(job, device, quick_variant(device, job.number), block, pace)
     assert launches > 2
+    check_words(words, job)
+
+
+def check_words(words: Words, job: Job) -> None:
+    """Compare the counts of a job, and its steps and norms if it is smooth, with the oracle."""
+    truth = truth_of(job)
     np.testing.assert_array_equal(words[0], truth.counts)
     if job.smooth:
-        out = truth.counts < job.iterations  # what is left of the others is of no use to anybody
+        out = truth.counts < job.iterations  # the steps and norms of the other pixels are not used
         np.testing.assert_array_equal(words[1][out], truth.steps[out])
         np.testing.assert_array_equal(words[2].view(np.float32)[out], truth.norms[out])
+
+
+def exact_counts(job: Job) -> Words:
+    """Return the counts of exact arithmetic."""
+    view, bits = job.view, fraction_bits(job.view.pitch)
+    points = (view.point(column, row) for row in range(view.height) for column in range(view.width))
+    counts = [exact_count(point, job.iterations, job.radius_squared, bits) for point in points]
+    return np.array(counts, np.uint32).reshape(view.height, view.width)
 
 
 def check_rendered(job: Job, device: Device, settings: Settings | None = None) -> None:

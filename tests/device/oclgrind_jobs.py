@@ -18,7 +18,6 @@ from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import values_of
 from mandelcl.engine import selftest
-from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.engine.methods import perturbation
 from mandelcl.engine.narrowing import Counts16
@@ -33,7 +32,8 @@ from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
 from tests.device import deep, views
-from tests.device.targets import SetPace, Target, expected_smooth, planes, traced
+from tests.device.comparing import truth_of
+from tests.device.targets import SetPace, Target, planes, traced
 from tests.device.test_sign_magnitude import computed
 from tests.oracle.fixed import counts as fixed_counts
 from tests.oracle.sign_magnitude import counts as first_version_counts
@@ -61,7 +61,7 @@ def check(target: Target) -> dict[str, Any]:
     launches, wrong = 0, []
     for smooth in (False, True):
         job = target.job(views.whole(13, 11), ITERATIONS, planes=("counts", "smooth")[: 1 + smooth])
-        truth = expected_smooth(job, SMOOTH_LIMIT)
+        truth = truth_of(job)
         out = truth.counts < ITERATIONS
         for variant in VARIANTS:
             results, done = planes(job, target.device, variant, (13, 6), SetPace((6, 5), (1, 2)))
@@ -119,7 +119,7 @@ def _other_axes(target: Target) -> tuple[int, list[str]]:
     whole = [(formula, views.whole(9, 7)) for formula in (Julia(0, 2), BurningShip(), Multibrot3())]
     for formula, view in (*whole, (MANDELBROT, turned)):
         job = target.job(view, 15, formula=formula, planes=("counts", "smooth"))
-        truth = expected_smooth(job, SMOOTH_LIMIT)
+        truth = truth_of(job)
         results, done = planes(job, target.device, VARIANTS[2], (9, 4), SetPace((3, 2), (1, 2)))
         launches += done
         out = truth.counts < job.iterations

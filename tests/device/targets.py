@@ -26,7 +26,6 @@ from mandelcl.opencl.device import Device, discover
 from tests import oracle
 from tests.oracle import fixed
 from tests.oracle.formats import FORMATS
-from tests.oracle.smooth import Smooth
 from tests.queues import tiled
 
 _SHORT = {"portable computing language": "pocl"}
@@ -107,12 +106,6 @@ def _lacking(device: Device, number: NumberFormat) -> list[str]:
 def expected(job: Job) -> Words:
     """Return the oracle's counts of a job in any number; each is computed once for all devices."""
     return oracle.counts(job) if job.number in FORMATS else fixed.counts(job)
-
-
-@cache
-def expected_smooth(job: Job, limit: int) -> Smooth:
-    """Return the oracle's smooth steps; each job is computed once for all devices."""
-    return oracle.smooth_steps(job, limit)
 
 
 class SetPace(Pace):

@@ -18,11 +18,11 @@ from mandelcl.engine.computing.settings import Progress
 from mandelcl.engine.variant import default_variant
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation import counting
-from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.rendering.certify import bounding, exactly, work
 from mandelcl.rendering.certify.refining import Refiner
 from mandelcl.rendering.render import render
 from tests.device import deep
+from tests.device.comparing import exact_counts
 from tests.device.targets import SetPace, name_of, planes
 
 
@@ -38,17 +38,6 @@ def minibrot(depth: int = 1, width: int = 12, height: int = 9) -> tuple[View, in
     return deep.around(centre, 3 * max(map(abs, size)), width, height), 40 * period
 
 
-def exact(job: Job) -> Words:
-    """Return the counts of exact arithmetic."""
-    view = job.view
-    counts = [
-        exact_count(view.point(column, row), job.iterations, job.radius_squared, fraction_bits(view.pitch))
-        for row in range(view.height)
-        for column in range(view.width)
-    ]
-    return np.array(counts, np.uint32).reshape(view.height, view.width)
-
-
 @pytest.mark.parametrize("radius_squared", [Fraction(4), Fraction(25)])
 def test_proved_counts_are_exact(device: Device, radius_squared: Fraction) -> None:
     view, iterations = minibrot()
@@ -56,14 +45,14 @@ def test_proved_counts_are_exact(device: Device, radius_squared: Fraction) -> No
     counts, _, _, certified = planes(job, device)[0]
     assert set(np.unique(certified)) <= {0, 1}
     assert certified.mean() > 0.99
-    np.testing.assert_array_equal(counts[certified == 1], exact(job)[certified == 1])
+    np.testing.assert_array_equal(counts[certified == 1], exact_counts(job)[certified == 1])
     assert len(np.unique(counts)) > 30
 
 
 def test_too_few_bits_prove_fewer_but_exact_counts(device: Device) -> None:
     """Pixels are 1e-44 apart, which six words, with 160 bits after the point, tell apart, but not to the end."""
     view, iterations = minibrot(2, 8, 6)
-    expected = exact(bounded(view, iterations, 10))
+    expected = exact_counts(bounded(view, iterations, 10))
     for words in (5, 6, 10):
         counts, _, _, certified = planes(bounded(view, iterations, words), device)[0]
         np.testing.assert_array_equal(counts[certified == 1], expected[certified == 1])
@@ -140,7 +129,7 @@ def test_a_device_that_fails_its_self_test_proves_nothing(
     field, report = render(coarse, device)
     assert report.certified is not None
     assert report.certified.share == 1
-    np.testing.assert_array_equal(field.counts, exact(coarse))
+    np.testing.assert_array_equal(field.counts, exact_counts(coarse))
 
 
 @pytest.mark.parametrize("worth", [1, 1 << 62])

@@ -15,8 +15,8 @@ from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests.device import views
-from tests.device.comparing import check_rendered
-from tests.device.targets import Target, expected_smooth, planes
+from tests.device.comparing import check_rendered, check_words, truth_of
+from tests.device.targets import Target, planes
 from tests.oracle.cases import tiny_jobs
 
 # Caps with sizes that keep a view with a third of its pixels inside below 10⁸ iterations. The sizes are no multiples
@@ -91,16 +91,12 @@ def test_smooth_of_orbits_that_never_leave(target: Target, max_iterations: int) 
     )
     check_smooth(job, target.device)
     if max_iterations > 1:
-        assert expected_smooth(job, SMOOTH_LIMIT).steps[2, 1] == SMOOTH_LIMIT + 1
+        assert truth_of(job).steps[2, 1] == SMOOTH_LIMIT + 1
 
 
 def check_smooth(job: Job, device: Device) -> None:
-    truth = expected_smooth(job, SMOOTH_LIMIT)
-    (counts, steps, norms), _ = planes(job, device)
-    out = truth.counts < job.iterations  # what is left of the others is of no use to anybody
-    np.testing.assert_array_equal(counts, truth.counts)
-    np.testing.assert_array_equal(steps[out], truth.steps[out])
-    np.testing.assert_array_equal(norms.view(np.float32)[out], truth.norms[out])
+    truth = truth_of(job)
+    check_words(planes(job, device)[0], job)
     field, _ = render(job, device)
     assert field.smooth is not None
     np.testing.assert_array_equal(field.counts, truth.counts)

@@ -16,9 +16,9 @@ from mandelcl.core.numbers import by_name, fixed
 from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.opencl.device import Device
-from mandelcl.perturbation.exact import exact_count, fraction_bits
 from mandelcl.rendering.certify import bounding, work
 from mandelcl.rendering.render import render
+from tests.device.comparing import exact_counts
 from tests.device.targets import planes
 from tests.oracle import fixed as oracle
 from tests.oracle.cases import MAPS
@@ -119,23 +119,12 @@ def test_an_anchor_that_cannot_be_encoded_is_refused(device: Device, pitch: Frac
         render(Job(view, 50, number="fp128"), device)
 
 
-def exact(job: Job) -> Words:
-    """Return the counts of exact arithmetic."""
-    view = job.view
-    counts = [
-        exact_count(view.point(column, row), job.iterations, job.radius_squared, fraction_bits(view.pitch))
-        for row in range(view.height)
-        for column in range(view.width)
-    ]
-    return np.array(counts, np.uint32).reshape(view.height, view.width)
-
-
 @pytest.mark.parametrize("words", [5, 6, 8, 32])
 def test_proofs_far_from_the_anchor_are_exact(device: Device, words: int) -> None:
     view = around_the_tip(Fraction(1, 1 << 12) / 3)
     job = Job(view, 60, Fraction(25), number=f"fixed:{words}", rounding="fixed", method="bounded",
               planes=("counts", "certified"))  # fmt: skip
-    truth = exact(job)
+    truth = exact_counts(job)
     assert truth[1, 2] == 60
     for column, row in ((0, 0), (1 << 15, -1000), (10**9, -(10**9)), (-(1 << 20), 5)):
         far = job.at(anchored(view, column, row))
@@ -155,4 +144,4 @@ def test_certified_renders_far_from_the_anchor(device: Device, monkeypatch: pyte
     field, report = render(job, device)
     assert report.certified is not None
     assert report.certified.share == 1
-    np.testing.assert_array_equal(field.counts, exact(job))
+    np.testing.assert_array_equal(field.counts, exact_counts(job))
