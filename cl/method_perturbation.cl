@@ -130,8 +130,8 @@ typedef struct {
 #endif
 } orbit_state;
 
-/* The difference of the constant from the reference's, its square, and the whole constant; beside conjugates, |c|² at the
- * exponent of the square; with DISTANCE, 2^−scale is what the constant is taken to move by. */
+/* The difference of the constant from the reference's, its square, and the whole constant. Beside conjugates, |c|² at
+ * the exponent of the square. With DISTANCE, the constant is taken to move by 2^−scale. */
 typedef struct {
   scaled c, square;
   number_complex whole;
@@ -298,8 +298,8 @@ static void method_inner(global const uint *words_of_all, uint place, scaled_par
 #endif
 
 /* A record: the coefficients A, B, D, E and F, the iterations that it takes, its key, and whether c needs all
- * coefficients. Beside conjugates, those of c̄ as well, B̃, Ẽ, G and H, of which B̃ has the exponent of B, Ẽ that of E, and
- * the others that of F; and whether t is conjugated. */
+ * coefficients. Beside conjugates, the coefficients of c̄ as well, B̃, Ẽ, G and H: B̃ has the exponent of B, Ẽ has that
+ * of E, and the others have that of F; and whether t is conjugated. */
 typedef struct {
   scaled coefficient[5];
 #if !FORMULA_ANALYTIC

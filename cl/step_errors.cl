@@ -176,7 +176,8 @@ INLINED void step_run_on(step_run *run, number_real norm, number_real next_norm,
   const number_real roundings = fma(norm + next_size, unit, run->of_c);
   const number_real next_error = fma(run->here.error, run->here.size + run->here.size + run->here.error, roundings);
 #else
-  const number_real whole = formula_lanes_slope(run->here.size, phase) * run->here.size * (number_real)(FORMULA_RUN_UNITS);
+  const number_real units = (number_real)(FORMULA_RUN_UNITS);
+  const number_real whole = formula_lanes_slope(run->here.size, phase) * run->here.size * units;
   const number_real roundings = fma(whole + next_size, unit, run->of_c);
   const number_real slope = formula_lanes_slope(run->here.size + run->here.error, phase);
   const number_real next_error = fma(run->here.error, slope, roundings);

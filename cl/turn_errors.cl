@@ -65,8 +65,8 @@ static number_real error_of_t(number_real error, number_real size, int_lanes siz
 }
 
 #if !FORMULA_KNOWS_INSIDE
-/* The same of any line: what it makes of E, at most d·(|w| + E)^(d − 1)·E, and its roundings, as shares of what it makes
- * of z with nothing cancelled, at most d·(|Z| + |z|)^(d − 1)·|z|. A fold that the orbit crosses rounds where it stands. */
+/* The same of any line. What it makes of E is at most d·(|w| + E)^(d − 1)·E. Its roundings are shares of what it makes
+ * of z with nothing cancelled, at most d·(|Z| + |z|)^(d − 1)·|z|. A fold that the orbit crosses rounds in its place. */
 static number_real error_of_line(number_real error, number_real size, int_lanes size_e, scaled reference, scaled z,
                                  scaled t, uint_lanes phase) {
   const int_lanes least = (int_lanes)(ERROR_NOTHING), degree = formula_lanes_degree(phase) - 1;

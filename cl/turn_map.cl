@@ -81,7 +81,8 @@ INLINED void turn_enter(turning *orbits, int_lanes mask, const advance_view *vie
   const scaled by = {state->z.z, state->z.e + (int_lanes)((int)map[MAP_W_BITS])};
   const number_real norm = scaled_norm(scaled_plain(by));
   const count_lanes left = (count_lanes)(view->max_iterations) - state->n;
-  const int_lanes enters = mask & lanes_mask(state->place == (uint_lanes)(0)) & lanes_mask(norm < (number_real)(method_real(map + MAP_ENTRY))) &
+  const int_lanes near = lanes_mask(norm < (number_real)(method_real(map + MAP_ENTRY)));
+  const int_lanes enters = mask & lanes_mask(state->place == (uint_lanes)(0)) & near &
                            lanes_mask(left >= (count_lanes)(map[MAP_PERIOD]));
   state->mapping |= enters;
   state->whole &= ~enters;
@@ -159,7 +160,8 @@ INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mas
     a1.im += c->e.im;
     const number_complex by_d = map_plus(a1, d, map_plus(a2, d, map_plus(a3, d, f4)));
     const number_complex free = map_plus(c->b, t, map_plus(c->e, t, c->q));
-    const number_complex slope = map_plus(a1, d, map_plus(map_times(a2, (number_real)(2)), d, map_times(a3, (number_real)(3))));
+    const number_complex bend = map_plus(map_times(a2, (number_real)(2)), d, map_times(a3, (number_real)(3)));
+    const number_complex slope = map_plus(a1, d, bend);
     const number_real grown = (number_real)(4) * (scaled_norm(w) * scaled_norm(slope));
     state->since = scaled_choose(state->since, state->since * grown, on);
     z = number_keep(z, map_plus(free, d, by_d), on);

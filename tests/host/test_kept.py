@@ -1,17 +1,21 @@
 """Kept orbits: found again, never trusted, bounded together."""
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mandelcl.core.reference import Reference
+from mandelcl.core.reference import EXACT_VERSION, FIRST_VERSION, Reference
 from mandelcl.perturbation import kept
-from mandelcl.perturbation.integers import FASTEST
+from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.kept import ReferenceKey
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit, reference_orbit
+from tests.orbits import computed_orbit
 
 FOUR = Fraction(4)
 LONG = Reference(Fraction(-3, 4), Fraction(1, 10**500), Fraction(1, 10**800), 14, 14)
@@ -23,11 +27,12 @@ class Calls:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.number = 0
-        patch.setattr(kept, "reference_orbit", self._compute)
+        for compute in (reference_orbit, exact_orbit):
+            patch.setattr(kept, compute.__name__, partial(self._compute, compute))
 
-    def _compute(self, *arguments: Any) -> Orbit:
+    def _compute(self, compute: Callable[..., Orbit], *arguments: Any) -> Orbit:
         self.number += 1
-        return reference_orbit(*arguments)
+        return compute(*arguments)
 
 
 @pytest.fixture
@@ -39,6 +44,7 @@ def calls(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Calls:
 
 def require_same(one: Orbit, other: Orbit) -> None:
     assert (one.tiny, one.ended, one.length) == (other.tiny, other.ended, other.length)
+    assert (one.small, one.edges) == (other.small, other.edges)
     assert one.re.tobytes() == other.re.tobytes()
     assert one.im.tobytes() == other.im.tobytes()
     for parts in (one.re, one.im):
@@ -51,6 +57,7 @@ def files(folder: Path) -> list[Path]:
     return sorted((folder / "orbits").glob("*"))
 
 
+@pytest.mark.parametrize("version", [FIRST_VERSION, EXACT_VERSION])
 @pytest.mark.parametrize(
     ("reference", "ended"),
     [
@@ -60,30 +67,27 @@ def files(folder: Path) -> list[Path]:
         (Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14), ESCAPED),
     ],
 )
-def test_stored_orbit_is_found(calls: Calls, reference: Reference, ended: str) -> None:
+def test_stored_orbit_is_found(calls: Calls, reference: Reference, ended: str, version: int) -> None:
+    reference = replace(reference, version=version)
     first = kept.kept_orbit(ReferenceKey(reference, 1000, FOUR))
     again = kept.kept_orbit(ReferenceKey(reference, 1000, FOUR))
     assert calls.number == 1
     assert first.ended == ended
     require_same(again, first)
-    require_same(again, reference_orbit(reference, 1000, FOUR, integers=FASTEST))
+    require_same(again, computed_orbit(reference, 1000))
 
 
 def test_orbit_of_a_larger_limit_serves_a_smaller_one(calls: Calls) -> None:
-    for max_iterations, computed in ((500, 1), (499, 1), (7, 1), (500, 1), (501, 2), (1000, 3), (501, 3), (500, 3)):
-        require_same(
-            kept.kept_orbit(ReferenceKey(LONG, max_iterations, FOUR)), reference_orbit(LONG, max_iterations, FOUR)
-        )
-        assert calls.number == computed, max_iterations
+    for max_iterations, number in ((500, 1), (499, 1), (7, 1), (500, 1), (501, 2), (1000, 3), (501, 3), (500, 3)):
+        require_same(kept.kept_orbit(ReferenceKey(LONG, max_iterations, FOUR)), computed_orbit(LONG, max_iterations))
+        assert calls.number == number, max_iterations
 
 
 def test_ended_orbit_serves_any_limit(calls: Calls) -> None:
     disc = Reference(Fraction(1, 2), Fraction(1, 2), Fraction(1, 10**9), 14, 14)
     length = kept.kept_orbit(ReferenceKey(disc, 1000, FOUR)).length
     for max_iterations in (length + 1, length, 10**9, length - 1, 1):
-        require_same(
-            kept.kept_orbit(ReferenceKey(disc, max_iterations, FOUR)), reference_orbit(disc, max_iterations, FOUR)
-        )
+        require_same(kept.kept_orbit(ReferenceKey(disc, max_iterations, FOUR)), computed_orbit(disc, max_iterations))
     assert calls.number == 1
 
 
@@ -99,12 +103,13 @@ def test_orbit_name_covers_what_decides_it(calls: Calls, fresh_cache: Path) -> N
     assert calls.number == 6, "the constants of long steps are no part of it"
 
 
-def test_damaged_orbits_are_recomputed(calls: Calls, fresh_cache: Path) -> None:
+def test_damaged_orbits_are_recomputed_orbit(calls: Calls, fresh_cache: Path) -> None:
     expected = kept.kept_orbit(ReferenceKey(NEAR, 20, FOUR))
     (path,) = files(fresh_cache)
     whole = path.read_bytes()
-    damaged = [whole[:size] for size in range(0, len(whole), 7)] + [
-        whole[:place] + bytes([whole[place] ^ 64]) + whole[place + 1 :] for place in range(0, len(whole), 11)
+    damaged = [whole[:size] for size in range(0, len(whole), len(whole) // 80)] + [
+        whole[:place] + bytes([whole[place] ^ 64]) + whole[place + 1 :]
+        for place in range(0, len(whole), len(whole) // 60)
     ]
     for number, bad in enumerate([*damaged, whole + b"x"], 2):
         path.write_bytes(bad)
@@ -124,7 +129,7 @@ def test_short_orbits_are_not_stored(fresh_cache: Path, monkeypatch: pytest.Monk
 def test_total_size_of_orbits_is_bounded(calls: Calls, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those used longest ago go first, and one beyond the bound is not even written."""
     monkeypatch.setattr(kept, "_MOST_BYTES", 2 * 16 * 1100)
-    first, second, third = (Reference(LONG.re, LONG.im * (1 + n), LONG.radius, 14, 14) for n in range(3))
+    first, second, third = (replace(LONG, im=LONG.im * (1 + n), version=FIRST_VERSION) for n in range(3))
     for reference in (first, second, first, third, first):
         kept.kept_orbit(ReferenceKey(reference, 1000, FOUR))
         time.sleep(0.03)  # file systems count time in ticks

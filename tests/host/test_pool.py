@@ -15,11 +15,11 @@ from mandelcl.base.errors import NEVER, CancelledError
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation import kept, pool, reference_jobs
 from mandelcl.perturbation.helper import Helper
-from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit
-from mandelcl.perturbation.orbit import Orbit, reference_orbit
+from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit, table_of
+from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.pool import Pool
-from mandelcl.perturbation.table import build
 from tests.host.started import started_helpers
+from tests.orbits import computed_orbit
 
 FOUR = Fraction(4)
 PATIENCE_S = 600.0
@@ -40,7 +40,7 @@ def all_by_processes(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> None
 def one() -> Iterator[Pool]:
     """Yield a pool of one process, which takes every reference."""
     with Pool(1, keeps=False) as processes:
-        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.note(computed_orbit(DEEP, 10), 1.0)
         assert processes.prefetch_count(5, 1000) == 1
         yield processes
 
@@ -62,9 +62,8 @@ def flat(value: Any) -> Iterator[Any]:
 
 def here(wanted: ReferenceKey) -> list[Any]:
     """Return the parts of what is computed in this process."""
-    orbit = reference_orbit(wanted.reference, wanted.iterations, FOUR)
-    table = build(orbit, wanted.reference.radius, wanted.reference.step_bits, unit_bits=wanted.unit_bits)
-    return list(flat((orbit, table)))
+    orbit = computed_orbit(wanted.reference, wanted.iterations)
+    return list(flat((orbit, table_of(wanted, orbit))))
 
 
 def silent(_iterations: int) -> None:
@@ -94,7 +93,8 @@ def test_stored_orbit_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_arguments: object) -> Orbit:
         raise AssertionError
 
-    monkeypatch.setattr(kept, "reference_orbit", never)
+    for compute in ("reference_orbit", "exact_orbit"):
+        monkeypatch.setattr(kept, compute, never)
     for max_iterations in (1000, 7):
         assert list(flat(found_orbit(ReferenceKey(DEEP, max_iterations, FOUR)))) == list(
             flat(expected.until(max_iterations))
@@ -106,7 +106,7 @@ def test_stored_orbit_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_orbits_are_stored_for_other_processes(fresh_cache: Path) -> None:
     """A long one: short ones are kept nowhere."""
     with Pool(1, keeps=True) as processes:
-        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.note(computed_orbit(DEEP, 10), 1.0)
         processes.prefetch_count(1, 1000)
         assert processes.computed(ReferenceKey(DEEP, 3000, FOUR, None), NEVER, silent) is not None
     assert len(list((fresh_cache / "orbits").iterdir())) == 1
@@ -172,7 +172,7 @@ def test_running_reference_is_cancelled(one: Pool, helpers: list[Helper], how: s
 def test_begun_reference_is_computed_by_the_pool(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
     references = [Reference(DEEP.re, DEEP.im * (1 + k), DEEP.radius, 14, 14) for k in range(6)]
     with Pool(3, keeps=False) as processes:
-        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.note(computed_orbit(DEEP, 10), 1.0)
         assert processes.prefetch_count(9, 1000) == 3
         monkeypatch.setattr(reference_jobs, "_computed", None)  # not here
         with reference_jobs.helped(processes):
@@ -192,7 +192,7 @@ def test_begun_reference_is_computed_by_the_pool(helpers: list[Helper], monkeypa
 
 def test_kept_references_are_bounded_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     with Pool(4, keeps=False) as processes, reference_jobs.helped(processes):
-        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.note(computed_orbit(DEEP, 10), 1.0)
         for room, kept_most in ((1e12, 6), (0.0, 3)):
             monkeypatch.setattr(pool, "available_bytes", lambda room=room: room)
             processes.prefetch_count(100, 1000)
@@ -212,7 +212,7 @@ def test_reference_of_a_dead_process_is_computed_locally(
 
     monkeypatch.setattr(Helper, "compute", killed)
     with Pool(2, keeps=False) as processes, reference_jobs.helped(processes):
-        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.note(computed_orbit(DEEP, 10), 1.0)
         processes.prefetch_count(9, 1000)
         for max_iterations in (100, 200, 300):
             orbit, table = reference_jobs.reference_and_table(ReferenceKey(DEEP, max_iterations, FOUR))
@@ -222,7 +222,7 @@ def test_reference_of_a_dead_process_is_computed_locally(
 
 def test_abandoned_reference_is_cancelled(helpers: list[Helper]) -> None:
     with Pool(1, keeps=False) as processes:
-        processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+        processes.note(computed_orbit(DEEP, 10), 1.0)
         processes.prefetch_count(9, 1000)
         with reference_jobs.helped(processes):
             reference_jobs.begin(ReferenceKey(CUSP, 1 << 32, FOUR))
@@ -234,7 +234,7 @@ def test_abandoned_reference_is_cancelled(helpers: list[Helper]) -> None:
 
 def test_references_under_way_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # the limits as they are
-    orbit = reference_orbit(DEEP, 1000, FOUR)
+    orbit = computed_orbit(DEEP, 1000)
     with Pool(8, keeps=False) as processes:
         assert processes.prefetch_count(100, 1000) == 8, "the first takes long already, since nothing is known of it"
         processes.note(orbit, 0.001)
@@ -265,7 +265,7 @@ def test_pool_size_is_limited_by_memory(monkeypatch: pytest.MonkeyPatch) -> None
 def test_process_finishing_while_pool_closes_is_ended(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
     ask = Helper.compute
     processes = Pool(1, keeps=False)
-    processes.note(reference_orbit(DEEP, 10, FOUR), 1.0)
+    processes.note(computed_orbit(DEEP, 10), 1.0)
     processes.prefetch_count(9, 1000)
     monkeypatch.setattr(pool, "_FAREWELL_S", 0.0)  # who closes it is the very thread that has the process
 
