@@ -10,7 +10,7 @@ from typing import Any
 from mandelcl.base.errors import NoDeviceError
 
 _ENOUGH_ADDRESSES = 2 << 30  # with three runtimes of CPUs, 1.5 were enough
-_LEAST_ADDRESSES = 512 << 20  # with fewer, each of three runtimes of CPUs crashed, or was not found
+_LEAST_ADDRESSES = 800 << 20  # with fewer, each of three runtimes of CPUs crashed, or was not found
 _ENOUGH_FILES = 64
 _FILES_ERRORS = (errno.EMFILE, errno.ENFILE)
 # The texts of the dynamic linker and of Python, for errors without a number.

@@ -21,7 +21,7 @@ def limit(monkeypatch: pytest.MonkeyPatch, value: int) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _what: (value, -1))
 
 
-@pytest.mark.parametrize(("value", "words"), [(600 << 20, "0.6 GiB of addresses (ulimit -v)"), (8 << 30, ""), (-1, "")])
+@pytest.mark.parametrize(("value", "words"), [(900 << 20, "0.9 GiB of addresses (ulimit -v)"), (8 << 30, ""), (-1, "")])
 def test_few_addresses_are_warned_of(value: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limit(monkeypatch, value)
     assert [words in line for line in process_limits.remarks()] == [True] * bool(words)
@@ -48,7 +48,9 @@ def _limited(what: int, value: int) -> None:
     resource.setrlimit(what, (value, value))
 
 
-@pytest.mark.parametrize(("mib", "command"), [(200, "render"), (400, "render"), (500, "render"), (400, "devices")])
+@pytest.mark.parametrize(
+    ("mib", "command"), [(200, "render"), (500, "render"), (600, "render"), (780, "render"), (700, "devices")]
+)
 def test_a_process_with_few_addresses_ends_in_a_line(mib: int, command: str, tmp_path: Path) -> None:
     """Drivers would end it by a signal."""
     done = _mandelcl(command, partial(_limited, resource.RLIMIT_AS, mib << 20), tmp_path)
