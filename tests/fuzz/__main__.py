@@ -45,7 +45,11 @@ def _arguments() -> argparse.Namespace:
         "--seed", type=int, metavar="S", help="what the cases are drawn from [default: another each time]"
     )
     parser.add_argument(
-        "--jobs", type=int, default=os.cpu_count() or 1, metavar="J", help="processes [default: the cores]"
+        "--jobs",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="J",
+        help="processes [default: the cores; more may help]",
     )
     parser.add_argument(
         "--only", action="append", choices=list(CATEGORIES), metavar="CATEGORY", help="this category; may be repeated"
@@ -133,7 +137,7 @@ def main() -> int:
             print(f"{category.name:13} {category.share:6}  {category.about}")
         return 0
     seed = arguments.seed
-    jobs = max(1, min(arguments.jobs, os.cpu_count() or 1))
+    jobs = max(1, arguments.jobs)
     try:
         state = _state(arguments)
     except OtherRunError as error:
