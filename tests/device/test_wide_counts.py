@@ -11,6 +11,7 @@ from mandelcl.base.view import View
 from mandelcl.core.block import Block
 from mandelcl.core.counts import MAX_ITERATIONS, MOST_NARROW
 from mandelcl.core.job import Job
+from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.planes import PLANES
 from mandelcl.engine import choose
 from mandelcl.engine.computing.settings import Settings
@@ -87,8 +88,8 @@ def test_differences_far_on(device: Device, request: pytest.FixtureRequest) -> N
     begin = program.method.start_words
     assert begin is not None
     start = np.array(begin(wide), np.uint32)
-    place = start.size - 4  # the iteration's two words, before two numbers of comparisons
-    assert not start[place : place + 2].any()
+    place = start.size - 4 - 4 * IEEE_FORMATS[number].words  # before two numbers of comparisons, and a disc
+    assert start[place : place + 4].tolist() == [0, 0, 0, 1], "the iteration's two words, and the comparisons"
     start[place] = BEFORE
     saved = np.zeros((1 + start.size, memory.capacity), np.uint32)
     saved[0, : view.pixels] = np.arange(view.pixels)

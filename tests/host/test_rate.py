@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -13,11 +13,21 @@ from mandelcl.engine.rate import _measure, iterations_per_second
 RATE = 1e9
 
 
+class Shape(NamedTuple):
+    """A variant's shape, which is part of a key."""
+
+    tile: tuple[int, int] = (4, 1)
+    orbits: int = 4
+    stride: int = 16
+    local_columns: int = 2
+    local_rows: int = 4
+
+
 class Probed:
     """A program whose launches take as long as they should, times the next of `delays`."""
 
     def __init__(self, delays: list[float]) -> None:
-        self.variant = SimpleNamespace(tile=(4, 1), orbits=4, stride=16, local_columns=2, local_rows=4)
+        self.variant = Shape()
         self.saturation, self.execution, self.most_strides = 64, Execution(), 1 << 30
         self.device, self.method = None, METHODS["direct"]
         self._delays = iter(delays)
@@ -43,6 +53,7 @@ def test_stopped_clock_ends_the_measurement() -> None:
 @pytest.mark.parametrize("all_inside", [False, True])
 def test_rate_without_iterations_is_not_cached(monkeypatch: pytest.MonkeyPatch, all_inside: bool) -> None:
     written: list[str] = []
+    monkeypatch.setattr("mandelcl.engine.rate._known", {})
     monkeypatch.setattr("mandelcl.engine.rate.cache.read", lambda *_: None)
     monkeypatch.setattr("mandelcl.engine.rate.cache.write", lambda kind, *_: written.append(kind))
     program: Any = Probed([])

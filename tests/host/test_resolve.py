@@ -68,7 +68,6 @@ def test_view_and_device_classes_decide_the_number(
         {"strict": True},
         {"method": "direct"},
         {"formula": Formula.parse("store absx mul add")},
-        {"formula": BurningShip(), "planes": ("counts", "distance")},
     ],
     ids=str,
 )

@@ -40,7 +40,7 @@ def loop(job: Job) -> tuple[str, ...]:
     errors = ("turn_errors.cl", "step_errors.cl") if CERTIFIED.name in job.planes else ("step_errors_none.cl",)
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
     plain = "step_plain.cl" if job.formula.knows_inside and CERTIFIED.name not in job.planes else "step_plain_none.cl"
-    inside = "turn_inside.cl" if reference_of(job).tests_interior else "turn_inside_none.cl"
+    inside = "turn_inside.cl" if _tests_interior(job) else "turn_inside_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
     map_ = ("turn_map.cl",) if _may_have_map(job) else ()
     return (
@@ -220,6 +220,11 @@ def period(job: Job) -> int:
     return orbit.iterations if orbit.ended == PERIOD else 0
 
 
+def _tests_interior(job: Job) -> bool:
+    """Return whether orbits end about which a disc maps into itself, as the kernel's INTERIOR says."""
+    return job.reference is not None and job.reference.tests_interior
+
+
 def state_words(job: Job) -> int:
     """Return how many words a saved state has."""
     return len(start_words(job))
@@ -240,7 +245,7 @@ def start_words(job: Job) -> tuple[int, ...]:
     derivative = nothing * columns
     n = [0] * job.counts.words
     marks = (*nothing, 0, *n, *nothing, 0, *n) if trails(job.planes) else ()
-    disc = [0] * (4 * number.words if reference_of(job).tests_interior else 0)
+    disc = [0] * (4 * number.words if _tests_interior(job) else 0)
     place = 0
     if _may_have_map(job):
         place, infinite = _AT_NODE, (0, _INFINITY)
