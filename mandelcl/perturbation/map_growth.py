@@ -20,7 +20,7 @@ _UP = 1 + 2.0**-20  # covers the roundings of sums of up to 2^31 terms
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class GrowthSums:
     """|A|, S and S_B at the end of a number of iterations."""
 
     a: float
@@ -45,7 +45,7 @@ class GrowthWatch:
         self._growths: list[Doubles] = []
         self.count = 0
 
-    def add(self, re: Doubles, im: Doubles) -> list[tuple[int, Growth]]:
+    def add(self, re: Doubles, im: Doubles) -> list[tuple[int, GrowthSums]]:
         """Follow the next places; return those at which a map may return, with the growth up to there."""
         sizes = np.sqrt(re * re + im * im)
         with np.errstate(all="ignore"):
@@ -60,7 +60,7 @@ class GrowthWatch:
             fits &= (a < _MOST_GROWTH) & (np.arange(self.count + 1, self.count + 1 + len(re)) >= _LEAST_PERIOD)
             at_end = a[-1] / (2 * sizes[-1])
         found = [
-            (self.count + 1 + int(k), Growth(float(a[k]), float(s[k]), float(s_b[k]) * _UP))
+            (self.count + 1 + int(k), GrowthSums(float(a[k]), float(s[k]), float(s_b[k]) * _UP))
             for k in np.flatnonzero(fits)
         ]
         self._least = min(self._least, float(sizes.min()))
@@ -70,7 +70,7 @@ class GrowthWatch:
         self.count += len(re)
         return found
 
-    def reach(self, end: int, growth: Growth, t: float, c: float) -> bool:
+    def reach(self, end: int, growth: GrowthSums, t: float, c: float) -> bool:
         """Return whether all orbits with |w|² ≤ t and |c| ≤ c stay well inside the disc of radius 2 until the end."""
         x = t + c * growth.s_b
         q = growth.s * x

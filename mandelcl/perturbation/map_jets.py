@@ -132,7 +132,7 @@ def whole_jets(
 ) -> list[Whole]:
     """Return f_10 … f_{order}0 from Z_1 … Z_{p−1} in units of 2^−bits, whose absolute values are `sizes`.
 
-    Each is off by at most 8·j·p·2^−digits of what `Growth` bounds it by, and what the errors of Z come to.
+    Each is off by at most 8·j·p·2^−digits of what `GrowthSums` bounds it by, and what the errors of Z come to.
     """
     least = float(sizes.min())
     kept = min(bits, digits + _SPARE + max(0, 8 - int(np.frexp(least)[1])))

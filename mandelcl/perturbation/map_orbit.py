@@ -16,7 +16,7 @@ from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.base.exact import floor_log2
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.integers import Doubles, advanced, doubles, integers_for, reference_bits
-from mandelcl.perturbation.map_growth import Growth, GrowthWatch
+from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
 from mandelcl.perturbation.map_jets import ORDER, TERMS, Whole, scanned, whole_jets, whole_slope
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
 from mandelcl.perturbation.return_map import ReturnMap, no_nodes, rests_of, threshold_of
@@ -66,7 +66,7 @@ class MapSearch:
         self._cancel, self._progress = cancel, progress
         self._radius = float(reference.radius)
         self._watch = GrowthWatch(self._radius)
-        self._waiting: list[tuple[int, Growth]] = []
+        self._waiting: list[tuple[int, GrowthSums]] = []
 
     def look(self, re: Doubles, im: Doubles, tiny: bool) -> Orbit | None:
         """Return the whole orbit, by a map, if the places 0, 1, … of a reference up to here show one.
@@ -86,7 +86,7 @@ class MapSearch:
                 return orbit
         return None
 
-    def _tried(self, end: int, growth: Growth, re: Doubles, im: Doubles) -> Orbit | None:
+    def _tried(self, end: int, growth: GrowthSums, re: Doubles, im: Doubles) -> Orbit | None:
         """Return the orbit by the map that returns at a place, if that carries it."""
         threshold = threshold_of(growth, self._watch, end, self._radius)
         if threshold is None:
@@ -165,7 +165,7 @@ def end_of(
 class _Nodes:
     """The nodes of a map, to as many bits as it takes."""
 
-    def __init__(self, reference: Reference, base: _Base, growth: Growth, threshold: int, cancel: Token) -> None:
+    def __init__(self, reference: Reference, base: _Base, growth: GrowthSums, threshold: int, cancel: Token) -> None:
         self._reference, self._base, self._growth, self._cancel = reference, base, growth, cancel
         self._period = len(base.re)
         self._sizes = np.sqrt(base.re[:-1] * base.re[:-1] + base.im[:-1] * base.im[:-1])

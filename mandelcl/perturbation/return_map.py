@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from mandelcl.perturbation.integers import Doubles
-from mandelcl.perturbation.map_growth import Growth, GrowthWatch
+from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
 from mandelcl.perturbation.map_jets import ORDER, TERMS
 
 _TARGET = 2.0**-52  # of |A|·T: what may be left out at |w|² of 2T
@@ -67,7 +67,7 @@ class ReturnMap:
         return replace(self, re=self.re[:end], im=self.im[:end])
 
 
-def threshold_of(growth: Growth, watch: GrowthWatch, end: int, radius: float) -> int | None:
+def threshold_of(growth: GrowthSums, watch: GrowthWatch, end: int, radius: float) -> int | None:
     """Return m where F may be taken while |w|² < 2^m; None where orbits that it is needed for might leave the disc."""
     least = math.frexp(_LEAST / growth.a**2)[1]
     if not watch.reach(end, growth, 2.0**least, radius):
@@ -81,7 +81,7 @@ def threshold_of(growth: Growth, watch: GrowthWatch, end: int, radius: float) ->
     return most
 
 
-def rests_of(growth: Growth, t: float, radius: float) -> tuple[float, float]:
+def rests_of(growth: GrowthSums, t: float, radius: float) -> tuple[float, float]:
     """Return bounds on what F leaves out for |w|² < t and |c| ≤ radius: without c, and what c adds to that."""
     alone = growth.rest(ORDER, t, 0.0)
     return alone, max(0.0, growth.rest(ORDER, t, radius) - alone) + 2.0**-40 * alone

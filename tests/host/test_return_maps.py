@@ -18,7 +18,7 @@ from mandelcl.perturbation import map_orbit, packing
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.kept import ReferenceKey, kept_orbit
 from mandelcl.perturbation.locate import Box, locate
-from mandelcl.perturbation.map_growth import Growth, GrowthWatch
+from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
 from mandelcl.perturbation.map_jets import TERMS, scanned, whole_jets, whole_slope
 from mandelcl.perturbation.map_nucleus import find_map_nucleus
 from mandelcl.perturbation.newton import find_nucleus
@@ -171,7 +171,7 @@ def test_sums_and_integers_agree() -> None:
     assert abs(terms[0, 1] - value) < 1e-13 * abs(value)
     watch = GrowthWatch(1e-18)
     watch.add(z_re, z_im)
-    growth = Growth(watch._a, watch._s, watch._s_b)
+    growth = GrowthSums(watch._a, watch._s, watch._s_b)
     for j, jet in enumerate(jets, 1):
         size = math.hypot(*(math.ldexp(float(part), jet.exponent) for part in (jet.re, jet.im)))
         assert size <= growth.a * growth.s ** (j - 1) * (1 + 1e-9)
