@@ -22,6 +22,13 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> list[WorkerProcess]:
     return started
 
 
+@pytest.fixture
+def builds_perturbation(request: pytest.FixtureRequest, device: Device) -> None:
+    """Skip where a driver takes long over the kernels of perturbation, unless the tests may take long."""
+    if not (device.fp64 or request.config.getoption("--long")):
+        pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
+
+
 @pytest.fixture(params=["double", "float"])
 def number(request: pytest.FixtureRequest, device: Device) -> str:
     """Return each number that a device has."""

@@ -10,11 +10,21 @@ import numpy as np
 import pytest
 
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
+from mandelcl.core.numbers import by_name
+from mandelcl.engine import selftest
+from mandelcl.formulas import Formula
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
+from tests.device.targets import name_of
 from tests.device.test_deep_formulas import PLACES, _orbit, job_of
 
-DEEP = [*PLACES, ("multibrot-3", "0.3", "1.1", 16), ("rot:30 sqr add / absy sqr add", "0.3", "0.7", 18)]
+# Deeper than 10^-12, orbits beside two folds pass some so closely that a float's error gives them another slope.
+_FOLDED = {"buffalo": 12, "negy sqr add / absx absy sqr add / sqr add": 12}
+DEEP = [
+    *((text, re, im, _FOLDED.get(text, depth)) for text, re, im, depth in PLACES),
+    ("multibrot-3", "0.3", "1.1", 16),
+    ("rot:30 sqr add / absy sqr add", "0.3", "0.7", 18),
+]
 
 
 @cache
@@ -36,18 +46,21 @@ def slope_of(job: Job, column: int, row: int, count: int, bits: int) -> tuple[fl
     return sum(part * part for part in z) / one**2, complex(*(float(Fraction(s, one) * unit) for s in slopes))
 
 
+@pytest.mark.usefixtures("builds_perturbation")
 @pytest.mark.parametrize(("text", "re", "im", "depth"), DEEP)
 def test_distances_are_those_of_exact_orbits(
     device: Device, number: str, text: str, re: str, im: str, depth: int
 ) -> None:
+    if not selftest.result(device, by_name(number), "fused", formula=Formula.parse(text)).passed:
+        pytest.skip(f"{name_of(device)} fails the self-test of {text}, rounded fused")
     job = replace(job_of(text, re, im, depth, number), planes=("counts", "distance"))
     field, _ = render(job, device)
     assert field.distance is not None
-    right = []
+    errors = []
     for row, column in np.argwhere(field.counts < job.iterations).tolist():
         norm, slope = slope_of(job, column, row, int(field.counts[row, column]), 4 * depth + 400)
         found, size = complex(field.distance[row, column]), math.sqrt(norm)
         expected = size * math.log(size) * size / abs(slope) * (slope / abs(slope))
-        right.append(abs(found - expected) < (1e-5 if number == "double" else 0.05) * abs(expected))
-    assert len(right) > 5
-    assert np.mean(right) >= (0.95 if number == "double" else 0.4)
+        errors.append(abs(found - expected) / abs(expected))
+    assert len(errors) > 5
+    assert max(errors) < (1e-6 if number == "double" else 1e-3)

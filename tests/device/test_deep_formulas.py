@@ -158,6 +158,7 @@ def test_long_steps_are_those_of_the_replay(
     assert np.mean(results[0] == true) >= (share if number == "double" else 0.2)
 
 
+@pytest.mark.usefixtures("builds_perturbation")
 @pytest.mark.parametrize(("text", "re", "im", "depth"), [PLACES[0], PLACES[-1]])
 def test_bits_do_not_depend_on_lanes_launches_or_blocks(
     device: Device, text: str, re: str, im: str, depth: int
@@ -179,6 +180,7 @@ CERTIFIED = [
 ]
 
 
+@pytest.mark.usefixtures("builds_perturbation")
 @pytest.mark.parametrize(
     ("text", "re", "im", "across", "iterations", "double", "single"), CERTIFIED, ids=[row[0] for row in CERTIFIED]
 )

@@ -72,7 +72,7 @@ def test_counts_are_those_of_the_replay(device: Device, number: str, depth: int)
     np.testing.assert_array_equal(results[0], counts)
 
 
-@pytest.mark.usefixtures("one_number")
+@pytest.mark.usefixtures("one_number", "builds_perturbation")
 def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device, number: str) -> None:
     job = minibrot(2, number)
     counts = replayed(job)

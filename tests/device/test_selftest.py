@@ -16,7 +16,7 @@ from mandelcl.base.words import Words
 from mandelcl.cli import device_report
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import FLOAT, NumberFormat, ieee_answers
-from mandelcl.engine import choose, known_answers, microbenchmarks, selftest, source
+from mandelcl.engine import choose, known_answers, microbenchmarks, rate, selftest, source
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.files import cache
@@ -227,6 +227,7 @@ def test_no_file_of_the_current_folder_is_run(
 
 def _render(device: Device) -> None:
     selftest._SEEN.clear()  # as in a new process
+    rate._known.clear()
     device.programs.clear()
     job = Job(views.whole(37, 23), 60, number="float", rounding="separate")
     field, _ = render(job, device)

@@ -86,13 +86,10 @@ def first_words_by_perturbation(number: str) -> Words:
     return planes(deep_job(number), device)[0]
 
 
+@pytest.mark.usefixtures("builds_perturbation")
 @pytest.mark.parametrize("other", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_every_device_has_the_same_bits_by_perturbation(
-    device: Device, other: bool, request: pytest.FixtureRequest
-) -> None:
+def test_every_device_has_the_same_bits_by_perturbation(device: Device, other: bool) -> None:
     """Whatever the lanes and the launches are. Devices with double take both numbers in turn."""
-    if not (device.fp64 or request.config.getoption("--long")):
-        pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
     able = [found.spec for found in discover() if found.fp64]
     number = "double" if device.fp64 and (able.index(device.spec) % 2 == 0) != other else "float"
     job = deep_job(number)

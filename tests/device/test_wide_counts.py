@@ -67,17 +67,15 @@ def test_algorithms(device: Device, algorithm: str) -> None:
     alike(Job(WHOLE.finer(3), algorithm=algorithm), device)
 
 
-def test_perturbation(device: Device, request: pytest.FixtureRequest) -> None:
-    if not (device.fp64 or request.config.getoption("--long")):
-        pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
+@pytest.mark.usefixtures("builds_perturbation")
+def test_perturbation(device: Device) -> None:
     number = "double" if device.fp64 else "float"
     alike(deep.job(WHOLE, LIMIT, number, planes=("counts", "smooth")), device)
 
 
-def test_differences_far_on(device: Device, request: pytest.FixtureRequest) -> None:
+@pytest.mark.usefixtures("builds_perturbation")
+def test_differences_far_on(device: Device) -> None:
     """Orbits by turns carry their counts: told of earlier iterations, they end as many later."""
-    if not (device.fp64 or request.config.getoption("--long")):
-        pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
     number = "double" if device.fp64 else "float"
     view = View.centred("-0.743643887037151", "0.13182590420533", "1e4", 19, 13)
     job = deep.job(view, 3000, number)
@@ -103,6 +101,7 @@ def test_differences_far_on(device: Device, request: pytest.FixtureRequest) -> N
     np.testing.assert_array_equal(wide.counts.of(results)[escaped], truth[escaped] + BEFORE)
 
 
+@pytest.mark.usefixtures("builds_perturbation")
 def test_certified(device: Device) -> None:
     alike(Job(INSIDE, planes=("counts", "smooth", "certified")), device)
 

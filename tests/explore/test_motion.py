@@ -79,11 +79,18 @@ def test_a_view_in_motion_has_the_values_of_the_view(page: Page, wanted: Mapping
 
 def test_views_in_motion_complete_while_the_next_are_requested(page: Page) -> None:
     page.view(HOME)
-    for step in range(2):
-        page.begin(HOME, motion=True, lattice={**HOME["lattice"], "pitch": f"1/{64 + step}"})
-        page.wait_for("settled")
-    in_motion(page, HOME, page.generation - 1)
-    in_motion(page, HOME, page.generation)
+    page.begin(HOME, motion=True)
+    first = page.generation
+    complete: list[int] = []
+    while len(complete) < 2:
+        message = page.receive()
+        if isinstance(message, bytes):
+            continue
+        if message["say"] == "settled" and page.generation == first:
+            page.begin(HOME, motion=True, lattice={**HOME["lattice"], "pitch": "1/65"})
+        if message["say"] == "complete":
+            complete.append(message["generation"])
+    assert complete == [first, first + 1]
 
 
 def test_a_view_at_rest_ends_views_in_motion(page: Page) -> None:

@@ -10,7 +10,7 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
-from mandelcl.formulas import formula_named
+from mandelcl.formulas import MANDELBROT
 from mandelcl.perturbation.confirming import Confirmation, Difference, Sample, confirm, drawn
 from tests.oracle.truth import truth_counts
 
@@ -61,7 +61,7 @@ def test_pixels_beyond_the_time_limit_are_undecided() -> None:
     assert found.share == 1.0
 
 
-def test_other_formulas_are_refused() -> None:
-    job = replace(JOB, formula=formula_named("burning-ship"))
-    with pytest.raises(InvalidInputError, match="not of burning-ship"):
+def test_julia_sets_are_refused() -> None:
+    job = replace(JOB, formula=MANDELBROT.julia(-1, 0))
+    with pytest.raises(InvalidInputError, match="not of Julia sets"):
         confirm(job, {(0, 0): 7})

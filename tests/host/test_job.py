@@ -112,7 +112,6 @@ def test_json_keeps_the_reference(job: Job) -> None:
     ("changes", "says"),
     [
         ({"formula": Formula.parse("store absx mul add")}, "does not have store absx mul add"),
-        ({"formula": BurningShip(), "planes": ("counts", "distance")}, "distances for z² \\+ c alone"),
         ({"formula": BurningShip(), "reference": Reference(0, 0, 1, 15, 12, 1)}, "version 1 are those of z² \\+ c"),  # type: ignore[arg-type]
         ({"number": "fp128"}, "double or float, not in fp128"),
         ({"rounding": "separate"}, "rounds fused, not separate"),
