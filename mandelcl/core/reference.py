@@ -1,5 +1,6 @@
 """The reference of perturbation: the point whose orbit is computed exactly, and the radius in which it serves."""
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -73,9 +74,15 @@ class Reference:
 
     def reaches(self, view: View) -> bool:
         """Return whether all pixels of a view lie within the radius."""
-        right, bottom = view.width - 1, view.height - 1
-        corners = (view.lattice.point(column, row) for column in (0, right) for row in (0, bottom))
-        return all((x - self.re) ** 2 + (y - self.im) ** 2 <= self.radius**2 for x, y in corners)
+        lattice = view.lattice
+        values = (lattice.re - self.re, lattice.im - self.im, *lattice.matrix, self.radius)
+        # Whole numbers, so that no sum is reduced: deep down that takes most of the time.
+        unit = math.lcm(*(value.denominator for value in values))
+        re, im, a, b, c, d, radius = (value.numerator * (unit // value.denominator) for value in values)
+        columns = -lattice.column, view.width - 1 - lattice.column
+        rows = -lattice.row, view.height - 1 - lattice.row
+        corners = ((re + a * x + b * y, im + c * x + d * y) for x in columns for y in rows)
+        return all(x * x + y * y <= radius * radius for x, y in corners)
 
     def distance_squared(self, other: "Reference") -> Fraction:
         """Return the square of the distance to another reference's point."""
@@ -85,10 +92,13 @@ class Reference:
 @lru_cache(maxsize=128)  # it is asked for several times while a job is resolved, and deep down that takes a while
 def _disc(view: View) -> tuple[Fraction, Fraction, Fraction]:
     """Return the middle of a view, and a radius that reaches a pixel beyond its corners."""
-    corners = [view.point(column, row) for column in (-1, view.width) for row in (-1, view.height)]
-    re, im = (sum((corner[part] for corner in corners), Fraction(0)) / 4 for part in (0, 1))
-    farthest = max((x - re) ** 2 + (y - im) ** 2 for x, y in corners)
-    return re, im, rounded_up(root_above(farthest), _RADIUS_BITS)
+    columns, rows = Fraction(view.width - 1, 2), Fraction(view.height - 1, 2)
+    middle = view.lattice.shifted(columns - view.lattice.column, rows - view.lattice.row)
+    a, b, c, d = middle.matrix
+    across, down = columns + 1, rows + 1
+    corners = ((a * across + b * y, c * across + d * y) for y in (-down, down))  # the others lie opposite
+    farthest = max(x * x + y * y for x, y in corners)
+    return middle.re, middle.im, rounded_up(root_above(farthest), _RADIUS_BITS)
 
 
 def rounded_up(value: Fraction, bits: int) -> Fraction:
