@@ -1,36 +1,51 @@
 """Whether a whole region of c is known never to escape: its orbits are attracted, all together, to a cycle.
 
-With Z the orbit of the region's centre, w that of a point of it and E ≥ |w − Z|, one step makes of E at most
-(2|Z| + E)·E + radius. Let p steps map the disc of some r about Z_n into itself, whatever c of the region its points
-have: |Z_{n+p} − Z_n| + E ≤ r, where E began as r. Then an orbit that is in it at n is there again at n + p, and for
-ever after; and if |Z| + E stays below R up to there, none leaves the disc of radius R.
+With Z the orbit of the region's centre, w that of a point of it and E ≥ |w − Z|, one step of z² + c makes of E at most
+(2|Z| + E)·E + radius, and so it does behind folds and mirrors, which move no two points apart. Other lines have such
+bounds as well. Let p steps, with all lines as often, map the disc of some r about Z_n into itself, whatever c of the
+region its points have: |Z_{n+p} − Z_n| + E ≤ r, where E began as r. Then an orbit that is in it at n is there again at
+n + p, and for ever after; and if |Z| + E stays below R up to there, none leaves the disc of radius R.
 
-This asks for more than that: E is taken to grow by one part in 2^20 more at each step. So orbits stay whose steps are
-rounded as those of float and double are. Z is the exact orbit; a reference's is off by far less than such a part of E.
+This asks for more than that: E is taken to grow by one part in 2^20 more with each square. So orbits stay whose steps
+are rounded as those of float and double are. Z is the exact orbit; a reference's is off by far less than such a part of
+E.
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import cycle
 
 import numpy as np
 
+from mandelcl.formulas import MANDELBROT
+from mandelcl.formulas.line import Line
 from mandelcl.perturbation.integers import Doubles
 
-_LOOSE = 1 + 2.0**-20
+_LOOSE_HALF = 2.0**-21
+_LOOSE = 1 + 2 * _LOOSE_HALF
 _ROUNDED = 2.0**-50  # of values that are rounded toward zero, and what is made of them
 _LEAST = 2.0**-890  # values whose parts are rounded to 0 are below
 _LARGEST = Fraction(2) ** 100  # no R² need be larger
 _TRIES = 12  # discs, each four times as large
 
 
-def all_stay(re: Doubles, im: Doubles, radius: Fraction, radius_squared: Fraction) -> bool:
-    """Return whether it is proved that no point within `radius` of Z_1 escapes, given Z_0 to Z_M of Z_1's orbit.
+def all_stay(
+    re: Doubles,
+    im: Doubles,
+    radius: Fraction,
+    radius_squared: Fraction,
+    lines: Sequence[Line] = MANDELBROT.lines,
+    phase: int = 0,
+) -> bool:
+    """Return whether it is proved that no c within `radius` of another escapes, of which Z_0 to Z_M are the orbit.
 
-    The parts of Z are rounded toward zero. R² is `radius_squared`. False says nothing: the cycle may have more than a
-    third of so many points, attract slowly, or the region may be as small as 2^−900.
+    Z_m goes through line m + `phase`. The parts of Z are rounded toward zero. R² is `radius_squared`. False says
+    nothing: the cycle may have more than a third of so many points, attract slowly, or the region may be as small as
+    2^−900.
     """
     sizes = np.hypot(re, im) * (1 + _ROUNDED) + _LEAST
-    period = _period(sizes)
+    period = math.lcm(_period(sizes), len(lines))
     turns = (len(sizes) - 1) // period
     if turns < 3:
         return False
@@ -43,11 +58,12 @@ def all_stay(re: Doubles, im: Doubles, radius: Fraction, radius_squared: Fractio
     apart += noise
     reach = max(float(radius), _LEAST) * _LOOSE
     room = math.sqrt(float(min(radius_squared, _LARGEST))) / _LOOSE - float(sizes.max())
-    doubled = (2 * sizes[:last]).tolist()
+    in_turn = cycle((line, 1 + line.degree * _LOOSE_HALF) for line in [*lines[phase:], *lines[:phase]])
+    steps = [(size, *line) for size, line in zip(sizes[:last].tolist(), in_turn, strict=False)]
     disc = 4 * (apart + reach)
     for _ in range(_TRIES):
-        if (apart + _spread(doubled[first:], disc, reach, room)) * _LOOSE <= disc:
-            return _spread(doubled[:first], 0.0, reach, room) <= disc
+        if (apart + _spread(steps[first:], disc, reach, room)) * _LOOSE <= disc:
+            return _spread(steps[:first], 0.0, reach, room) <= disc
         disc *= 4
     return False
 
@@ -59,10 +75,13 @@ def _period(sizes: Doubles) -> int:
     return int(lower[-1]) + 2 if lower.size else 1
 
 
-def _spread(doubled: list[float], error: float, reach: float, room: float) -> float:
-    """Return what becomes of E along values of 2|Z|; infinity once it is above `room`."""
-    for size in doubled:
-        error = (size + error) * error * _LOOSE + reach
+def _spread(steps: Sequence[tuple[float, Line, float]], error: float, reach: float, room: float) -> float:
+    """Return what becomes of E along values of |Z|, the lines behind them, and by how much more E is taken to grow.
+
+    It is infinity once it is above `room`.
+    """
+    for size, line, loose in steps:
+        error = line.spread(size, error, reach) * loose
         if error > room:
             return math.inf
     return error

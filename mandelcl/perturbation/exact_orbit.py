@@ -15,6 +15,7 @@ from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import IntegerErrors, Store, Turning
+from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.exact_period import ExactPeriodSearch
 from mandelcl.perturbation.exact_places import (
     ORIGIN,
@@ -29,7 +30,7 @@ from mandelcl.perturbation.exact_places import (
 from mandelcl.perturbation.exact_square import square_orbit
 from mandelcl.perturbation.integers import integers_for, reference_bits
 from mandelcl.perturbation.map_orbit import MapSearch
-from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, INSIDE, PERIOD, Orbit
 
 _MORE_BITS, _MORE_BITS_OF_SQUARE = 64, 0  # than references of version 1 have, at first
 _MOST_MORE_BITS = 1 << 16
@@ -96,8 +97,8 @@ def exact_orbit(
     """Return the orbit of a reference of version 2 or 3 under a formula, from a phase of it.
 
     It ends at the first of: |Z|² > R², a place at which some c within the radius has z = 0 to first order, the
-    iteration limit. `progress` is told now and then how many iterations are done. Raises CancelledError, and
-    InvalidInputError for an orbit of which a part is neither 0 nor told from 0.
+    iteration limit, a proof that no orbit of the region escapes. `progress` is told now and then how many iterations
+    are done. Raises CancelledError, and InvalidInputError for an orbit of which a part is neither 0 nor told from 0.
     """
     square = formula.knows_inside
     bits = reference_bits(reference.radius) + (_MORE_BITS_OF_SQUARE if square else _MORE_BITS)
@@ -134,7 +135,7 @@ def _orbit(
     search = ExactPeriodSearch(formula.lines, phase, centre, reference.radius)
     places = [ORIGIN]
     inner: list[InnerParts] = []
-    ended = AT_LIMIT
+    ended, asked = AT_LIMIT, _LOOK  # whether the region is inside is asked whenever the length has doubled
     for n in range(1, iterations + 1):
         inner.append(steps.step())
         place = steps.place(radius_squared)
@@ -149,4 +150,10 @@ def _orbit(
             stop_if(cancel)
             if progress is not None:
                 progress(n)
+        if n == asked:
+            asked *= 2
+            orbit = of_places(places, "")
+            if all_stay(orbit.re, orbit.im, reference.radius, radius_squared, formula.lines, phase):
+                ended = INSIDE
+                break
     return of_places(places, ended, inner)

@@ -193,7 +193,7 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
     Raises InvalidInputError where a buffer cannot hold them.
     """
     real, levels, reference = REALS[packing.number], table.levels, packing.reference
-    if packing.folds:
+    if packing.folds and orbit.ended != INSIDE:
         _require_held(orbit, packing)
     if len(levels) > _MOST_LEVELS:
         raise InvalidInputError(f"the reference's table has more than {_MOST_LEVELS} levels")

@@ -1,5 +1,6 @@
 """Regions that are known to stay: they do in exact arithmetic, and none that has a point outside is among them."""
 
+import math
 import random
 from fractions import Fraction
 
@@ -7,10 +8,14 @@ import numpy as np
 import pytest
 
 from mandelcl.core.reference import Reference
-from mandelcl.formulas import MANDELBROT
+from mandelcl.formulas import MANDELBROT, Formula
+from mandelcl.formulas.line import Line
+from mandelcl.formulas.named import NAMED
+from mandelcl.formulas.operations import Store
 from mandelcl.perturbation import replay
 from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.orbit import AT_LIMIT, INSIDE, Orbit, reference_orbit
 from mandelcl.perturbation.table import build
 from tests.device import deep
@@ -107,3 +112,69 @@ def test_short_and_endless_orbits_prove_nothing() -> None:
     assert not all_stay(zero, zero, Fraction(1), FOUR)
     assert not all_stay(np.array([0.0, -2.0, *[2.0] * 50]), np.zeros(52), Fraction(1, 10**9), FOUR)
     assert Orbit(zero, zero, {}, AT_LIMIT).until(1).length == 1
+
+
+def ends_inside(text: str, point: deep.Point, radius: Fraction, phase: int = 0) -> bool:
+    """Return whether a region is soon proved to stay under another formula."""
+    return exact_orbit(region(point, radius), Formula.parse(text), phase, 2000, FOUR).ended == INSIDE
+
+
+@pytest.mark.parametrize(
+    ("formula", "re", "im"),
+    [
+        ("burning-ship", "-1.768025966302943913", "-0.034725856392697519"),
+        ("burning-ship", "0.1", "0.12"),
+        ("celtic", "-0.1", "0.12"),
+        ("tricorn", "-0.1", "0.12"),
+        ("multibrot-5", "-0.1", "0.12"),
+        ("sqr add / absx sqr add", "0.1", "0.12"),
+        ("store sqr mul add / absx absy sqr add / sqr add", "0.1", "0.12"),
+    ],
+)
+def test_inside_view_of_any_formula_has_a_short_reference(formula: str, re: str, im: str) -> None:
+    """The largest such region is inside as exact arithmetic says, on its edge too."""
+    point = Fraction(re), Fraction(im)
+    for phase in range(len(Formula.parse(formula).lines)):
+        assert ends_inside(formula, point, Fraction(1, 10**20), phase)
+    radii = (Fraction(1, 10**k) for k in range(1, 20))
+    radius = next(radius for radius in radii if ends_inside(formula, point, radius))
+    for x, y in ROUND:
+        edge = point[0] + x * radius, point[1] + y * radius
+        count = exact_count(edge, 500, FOUR, fraction_bits(radius), formula=Formula.parse(formula))
+        assert count == 500, (edge, radius)
+
+
+@pytest.mark.parametrize("name", ["burning-ship", "celtic", "multibrot-4", "sqr add / absx sqr add"])
+def test_regions_with_outside_points_are_not_skipped_under_any_formula(name: str) -> None:
+    formula = Formula.parse(name)
+    for point in ((Fraction(1, 10), Fraction(3, 25)), (Fraction(-1, 10), Fraction(0))):
+        orbit = exact_orbit(region(point, Fraction(1, 10**300)), formula, 0, 250, FOUR)
+        assert all_stay(orbit.re, orbit.im, Fraction(1, 10**10), FOUR, formula.lines)
+        assert not all_stay(orbit.re, orbit.im, Fraction(2), FOUR, formula.lines)
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_values_behind_a_line_are_no_farther_apart_than_its_spread(name: str) -> None:
+    draws = random.Random(name)
+    bits = 200
+    for line in Formula.parse(name).lines:
+        for _ in range(200):
+            size = 2.0 ** draws.uniform(-20, 1)
+            near = size * 2.0 ** draws.uniform(-30, 2), 2.0 ** draws.uniform(-40, 0)
+            z, c = (complex(draws.uniform(-1, 1), draws.uniform(-1, 1)) for _ in range(2))
+            w, k = (complex(draws.uniform(-1, 1), draws.uniform(-1, 1)) for _ in range(2))
+            z, w, k = size * z / abs(z), near[0] * w / abs(w), near[1] * k / abs(k)
+            ends = [_behind(line, a, b, bits) for a, b in ((z, c), (z + w, c + k))]
+            apart = math.hypot(*(math.ldexp(x - y, -bits) for x, y in zip(*ends, strict=True)))
+            assert apart <= line.spread(size, near[0], near[1]) * (1 + 2.0**-40) + 2.0**-50
+
+
+def _behind(line: Line, z: complex, c: complex, bits: int) -> tuple[int, int]:
+    """Return what a line makes of z, in units of 2^−bits."""
+    whole = [(int(Fraction(a.real) * 2**bits), int(Fraction(a.imag) * 2**bits)) for a in (z, c)]
+    value = stored = whole[0]
+    for operation in line:
+        value = operation.integers(value, stored, whole[1], bits)
+        if isinstance(operation, Store):
+            stored = value
+    return value

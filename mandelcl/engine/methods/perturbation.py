@@ -32,6 +32,9 @@ _ONE, _INFINITY = 0x3FF00000, 0x7FF00000  # the upper words of doubles
 TURN_LOOPS = 256  # in the longest turn: iterations of the orbit itself, or the table's levels for each lane
 _MOST_KEPT_BYTES = 1 << 26  # of the last view's words
 _last_words: "tuple[Any, ...] | None" = None  # how they were packed, the words, and of what they were made
+# What an iteration of another formula than z² + c takes on the host: as long as z² + c in so many bits more, and times
+# its own bits.
+_GENERAL_WORK, _GENERAL_SHARE = 12000, 4
 _REFERENCE_BITS = 84  # beyond the radius; orbits have a few more
 
 
@@ -87,16 +90,19 @@ def prepare(job: Job, progress: Callable[[int], None], cancel: Token) -> None:
     """
     from mandelcl.perturbation.reference_jobs import await_begun
 
-    for key in _keys(job):
-        await_begun(key, progress, cancel)
+    first, *others = _keys(job)
+    await_begun(first, progress, cancel)
+    if not all_inside(job):
+        for key in others:
+            await_begun(key, progress, cancel)
 
 
 def words(job: Job) -> Words:
     """Return what the kernels of a resolved job read of its reference."""
-    from mandelcl.perturbation.reference_jobs import pop_packed, reference_and_table
+    from mandelcl.perturbation.reference_jobs import pop_packed
 
     words: Words | None = pop_packed(_key(job), _packing(job))
-    return _packed_all(job, [reference_and_table(key) for key in _keys(job)]) if words is None else words
+    return _packed_all(job, _references(job)) if words is None else words
 
 
 def _may_have_map(job: Job) -> bool:
@@ -190,6 +196,16 @@ def _keys(job: Job) -> "list[ReferenceKey]":
     return [_key(job, phase) for phase in range(len(job.formula.lines))]
 
 
+def _references(job: Job) -> "list[tuple[Orbit, Table]]":
+    """Return the references of all phases; the first one in place of all where no orbit of the view escapes."""
+    from mandelcl.perturbation.reference_jobs import reference_and_table
+
+    keys = _keys(job)
+    if all_inside(job):
+        return [reference_and_table(keys[0])] * len(keys)
+    return [reference_and_table(key) for key in keys]
+
+
 def _unit_bits(job: Job) -> int | None:
     """Return the number's bits where errors are to be bounded."""
     return IEEE_FORMATS[job.number].precision if CERTIFIED.name in job.planes else None
@@ -201,14 +217,17 @@ def cost(job: Job) -> int:
 
 
 def host_work(job: Job) -> int:
-    """Return how many iterations times bits the reference of a settled job may take."""
+    """Return how many iterations of z² + c times bits the references of a settled job may take, in time."""
     from mandelcl.perturbation.integers import reference_bits
     from mandelcl.perturbation.reference_jobs import known_end
 
     reference = reference_of(job)
     if known_end(_key(job)):
         return 0
-    return job.iterations * reference_bits(reference.radius)
+    bits = reference_bits(reference.radius)
+    if not job.formula.knows_inside:
+        bits = len(job.formula.lines) * (_GENERAL_WORK + _GENERAL_SHARE * bits)
+    return job.iterations * bits
 
 
 def period(job: Job) -> int:
@@ -263,11 +282,9 @@ def count(job: Job, column: int, row: int, most: int) -> int | None:
 
 def replay(job: Job) -> "Replay":
     """Return what follows orbits of a resolved job on the host."""
-    from mandelcl.perturbation.reference_jobs import reference_and_table
     from mandelcl.perturbation.replay import Replay
 
-    reference = reference_of(job)
-    references = [reference_and_table(key) for key in _keys(job)]
+    reference, references = reference_of(job), _references(job)
     radius_squared = float(_arithmetic(job).encode(job.radius_squared))
     return Replay(references, job.formula, reference, scale(job), job.number, radius_squared, job.iterations)
 
