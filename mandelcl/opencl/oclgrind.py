@@ -15,6 +15,8 @@ _LIBRARY = "liboclgrind-rt-icd.so"
 @cache
 def library() -> Path | None:
     """Return Oclgrind's ICD library: where Debian's package lists it, beside its program, or in a library folder."""
+    if os.name == "nt":
+        return None  # a library of ELF files' kind
     folders = [Path(folder) for folder in ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/oclgrind/lib")]
     if shutil.which("oclgrind"):
         folders.append(Path(str(shutil.which("oclgrind"))).resolve().parents[1] / "lib")

@@ -58,6 +58,13 @@ def _enough(exercised: list[str]) -> None:
         exercised.append(f"{choice.device.platform}|{choice.device.name}, driver {choice.device.driver}")
 
 
+@pytest.fixture
+def several_platforms() -> None:
+    """Skip where all devices are of one platform: what is told to fail is a platform."""
+    if len(platforms()) < 2:
+        pytest.skip("needs devices of two platforms, one of which goes on")
+
+
 def shared(
     start_worker: StartWorker = start_process, choices: Sequence[Choice] = (), settings: Settings | None = None
 ) -> tuple[Field, list[str]]:
@@ -140,6 +147,7 @@ def test_every_fault_at_every_call(platform: str, site: str, kind: str, at: int,
     check(platform, site, kind, at, tmp_path)
 
 
+@pytest.mark.usefixtures("several_platforms")
 @pytest.mark.parametrize(("site", "kind"), [("fetch", "wrong"), ("wait", "-36")])
 def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
     platform = crew_choices()[0].device.platform
@@ -172,14 +180,13 @@ def test_driver_that_compiles_at_first_launch_is_not_timed_out(choice: Choice, t
     assert field.counts_sha256() == clean().counts_sha256()
 
 
+@pytest.mark.usefixtures("several_platforms")
 def test_another_device_checks_if_the_host_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.rendering.crew.checking._CHECK_ITERATIONS", {"separate": 0})
     monkeypatch.setattr("mandelcl.rendering.crew.crosscheck._MOST_WAITING", 1000)
     monkeypatch.setattr("mandelcl.rendering.crew.judging._GRACE_S", 60)
     # One that lies; two of a kind with the same lie would confirm each other.
     choices = {choice.device.platform: choice for choice in crew_choices()}
-    if len(choices) < 2:
-        pytest.skip("a liar needs a device of another platform to contradict it")
     lies = next(iter(choices.values())).device
     field, faults = shared(faulty(lies.platform, "fetch", "wrong", 1, "always"), [*choices.values()])
     assert field.counts_sha256() == clean().counts_sha256()
@@ -187,6 +194,7 @@ def test_another_device_checks_if_the_host_cannot(monkeypatch: pytest.MonkeyPatc
     assert all(fault.startswith(f"{lies.label}: returned a wrong count") for fault in faults)
 
 
+@pytest.mark.usefixtures("several_platforms")
 def test_retired_device_does_not_delay_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """All counts are too high for the host to check, so each device waits for the other, of which one always ends."""
     monkeypatch.setattr("mandelcl.rendering.crew.checking._CHECK_ITERATIONS", {"separate": 0})

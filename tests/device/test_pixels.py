@@ -164,7 +164,7 @@ def test_resume_shades_on_the_host_if_the_device_cannot(
     report = pictures.render(device, resume=True)
     assert pictures.path.read_bytes() == expected
     assert report.iterations_total == truth.iterations_total
-    assert report.stages_s["colour"] > 0
+    assert "colour" in report.stages_s
 
 
 def test_store_of_counts_resumes_as_counts(device: Device, tmp_path: Path) -> None:

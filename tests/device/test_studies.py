@@ -45,6 +45,7 @@ _LACKS = (
     "groups have at most",
     "only a CPU device can be kept to one core",
     "C compiler",
+    "compiled on Linux and macOS only",
     "does not promise that square roots",
     "ends loops after",
 )
