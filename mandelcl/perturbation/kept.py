@@ -36,7 +36,7 @@ class ReferenceKey(NamedTuple):
 
 _KIND = "orbits"
 _FORM = 2  # of the entries, and of what an orbit is for equal references
-_EXACT_FORM = 4  # the same for references of version 2
+_EXACT_FORM = 5  # the same for references of version 2
 _MOST_BYTES = 1 << 30  # of all orbits together
 _LEAST_WORK = 1 << 22  # iterations times bits, below which an orbit is computed as fast as it is found: some 10 ms
 

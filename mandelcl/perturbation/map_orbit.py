@@ -1,7 +1,7 @@
 """References of version 3: those of version 2, whose places are nodes of a return map once one carries them.
 
-The nodes follow from a base of p iterations by F = f^p, in integers with a bound on their error, and are rounded as the
-places of version 2; where the bound leaves a rounding open, they are computed again with more bits.
+The nodes follow from a base of p iterations by F = f^p, in integers with a bound on their error. Each part is rounded
+to nearest; where the bound leaves a rounding open, the nodes are computed again with more bits.
 """
 
 import cmath
@@ -19,7 +19,7 @@ from mandelcl.perturbation.integers import Doubles, advanced, doubles, integers_
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
 from mandelcl.perturbation.map_jets import ORDER, TERMS, Whole, scanned, whole_jets, whole_slope
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
-from mandelcl.perturbation.return_map import ReturnMap, no_nodes, rests_of, threshold_of
+from mandelcl.perturbation.return_map import ReturnMap, no_nodes, threshold_of
 
 TRIED_FROM = 1 << 17  # iterations: a base is looked for where the orbit has no end before
 _LONGEST_BASE = 1 << 21
@@ -173,22 +173,17 @@ class _Nodes:
         self._w_bits = math.frexp(growth.a)[1]
         self._c_bits = -floor_log2(reference.radius)
         self._scan = scanned(base.re[:-1], base.im[:-1], self._w_bits, self._c_bits, cancel)
-        t = 2.0**threshold
-        alone, by_c = rests_of(growth, t, self._radius)
-        unit, reach = 2.0**self._w_bits, t * 4.0**self._w_bits
         self._map = ReturnMap(
             period=self._period,
             w_bits=self._w_bits,
             c_bits=self._c_bits,
             threshold=threshold + 2 * self._w_bits,
             terms=self._scan.terms(self._scan.a),
-            rest_t=alone * unit / reach ** (ORDER + 1),
-            rest_c=by_c * unit,
             re=no_nodes(),
             im=no_nodes(),
         )
         # The reference leaves earlier than other orbits, so that none beside it loses bits when it begins anew.
-        self._leaves = min(t / 4, 4 / growth.a**2)
+        self._leaves = min(2.0**threshold / 4, 4 / growth.a**2)
 
     def followed(self, iterations: int, progress: Callable[[int], None] | None) -> tuple[ReturnMap, str] | None:
         """Return the map with its nodes, and how they end; None where the orbit leaves the map soon."""

@@ -23,8 +23,7 @@ class ReturnMap:
     """F = f^p beside a reference, in units that make its numbers ordinary: w times 2^w_bits, c times 2^c_bits.
 
     `terms` has the coefficients of TERMS. F holds for |w|² < 2^threshold in these units. `re` and `im` are the nodes
-    W_0 = 0, W_1, …, each part rounded toward zero. `rest_t`·|t|^5 and `rest_c` bound what F's terms leave out: without
-    c, and what c adds.
+    W_0 = 0, W_1, …, each part rounded to nearest.
     """
 
     period: int
@@ -32,8 +31,6 @@ class ReturnMap:
     c_bits: int
     threshold: int
     terms: tuple[complex, ...]
-    rest_t: float
-    rest_c: float
     re: Doubles
     im: Doubles
 
@@ -48,7 +45,7 @@ class ReturnMap:
 
     def packed(self) -> tuple[dict[str, Any], list[Doubles]]:
         """Return the numbers, of which JSON keeps every bit, and the nodes."""
-        names = ("period", "w_bits", "c_bits", "threshold", "rest_t", "rest_c")
+        names = ("period", "w_bits", "c_bits", "threshold")
         numbers: dict[str, Any] = {name: getattr(self, name) for name in names}
         return numbers | {"terms": [[term.real, term.imag] for term in self.terms]}, [self.re, self.im]
 
@@ -79,12 +76,6 @@ def threshold_of(growth: GrowthSums, watch: GrowthWatch, end: int, radius: float
             break
         most += 1
     return most
-
-
-def rests_of(growth: GrowthSums, t: float, radius: float) -> tuple[float, float]:
-    """Return bounds on what F leaves out for |w|² < t and |c| ≤ radius: without c, and what c adds to that."""
-    alone = growth.rest(ORDER, t, 0.0)
-    return alone, max(0.0, growth.rest(ORDER, t, radius) - alone) + 2.0**-40 * alone
 
 
 def no_nodes() -> Doubles:
