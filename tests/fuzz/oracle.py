@@ -56,10 +56,10 @@ def require_line(line: str) -> None:
     require(len(line.split()) >= 3, f"a message that says nothing: {line!r}")
 
 
-def require_reported(outcome: Outcome, codes: Collection[int] = (0, 1, 2)) -> None:
+def require_reported(outcome: Outcome, codes: Collection[int] = (0, 1, 2), line_by_line: bool = False) -> None:
     """Raise Fault for a command that ended in another way than with one of the codes, and a line where that is not 0.
 
-    Commands that succeed may remark on something, line by line.
+    Commands that succeed may remark on something, line by line; those that fail may where `line_by_line` is true.
     """
     text = outcome.err
     require(not any(mark in text + outcome.out for mark in _PYTHON), f"Python's own words:\n{text or outcome.out}")
@@ -68,7 +68,7 @@ def require_reported(outcome: Outcome, codes: Collection[int] = (0, 1, 2)) -> No
     require(outcome.bytes <= MOST_BYTES, f"it took {outcome.bytes >> 20} MiB")
     lines = text.splitlines()
     require(text.isprintable() or all(map(str.isprintable, lines)), f"control characters on standard error: {text!r}")
-    if outcome.code:
+    if outcome.code and not line_by_line:
         require(len(lines) == 1, f"exit code {outcome.code} with {len(lines)} lines: {text!r}")
         require(lines[0].startswith(_BEGINNINGS), f"a message of nobody: {lines[0]!r}")
         require_line(lines[0])

@@ -31,7 +31,10 @@ class Started:
 
     def popen(self) -> "subprocess.Popen[str]":
         """Start it."""
-        environment = {**os.environ, **self.environment}  # PYTHONPATH is the worker's own, with the packages
+        # PYTHONPATH is the worker's own, with the packages. What this machine's drivers keep, and what it tells their
+        # loaders, is no matter of a case.
+        machine = {"CUDA_CACHE_DISABLE": "1", "OCL_ICD_FILENAMES": None}
+        environment = {**os.environ, **machine, **self.environment}
         kept = {name: value for name, value in environment.items() if value is not None}
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **self.streams}
         command = [*self.wrapper, sys.executable, "-m", "mandelcl", *self.arguments]

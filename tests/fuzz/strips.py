@@ -70,7 +70,7 @@ def _damage(strip: Path, random: Random) -> None:
 
 def _foreign(strip: Path, random: Random) -> None:
     path = _keyframe(strip, random)
-    if not path.is_dir():
+    if not path.is_dir() and not path.is_symlink():
         path.write_bytes(random.choice((b"", b"x" * 5000, *(data for _, data in samples.archives()))))
 
 
