@@ -181,7 +181,8 @@ def command(
     job = options_given.job(
         (*colouring.planes, *planes, *output.planes_for(*paths)), certify or certify_for is not None, printer
     )
-    if auto_skew and (matrix := matrix_for(job.view, job.formula, quiet, printer)) is not None:
+    remarks: list[str] = []  # an error further on is the one line that is printed
+    if auto_skew and (matrix := matrix_for(job.view, job.formula, quiet, remarks.append)) is not None:
         job = replace(job, view=job.view.stretched(matrix))
     colouring = colours.dithered(colouring, options_given.like, job.view.pixels)
     needs_counts = digest or as_json or confirm is not None or CERTIFIED.name in job.planes
@@ -225,6 +226,8 @@ def command(
                 ),
             )
         )
+    for remark in remarks:
+        printer(remark)
     if tracing:
         tracing.write()
         if not tracing.rectangles and not quiet:

@@ -34,6 +34,7 @@ from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, INSIDE, PERIOD, Orbit
 
 _MORE_BITS, _MORE_BITS_OF_SQUARE = 64, 0  # than references of version 1 have, at first
 _MOST_MORE_BITS = 1 << 16
+_FARTHEST = 1 << 500  # doubles have the place behind it, too
 _LOOK = 256  # iterations between two looks at what cancels
 
 
@@ -98,8 +99,11 @@ def exact_orbit(
 
     It ends at the first of: |Z|² > R², a place at which some c within the radius has z = 0 to first order, the
     iteration limit, a proof that no orbit of the region escapes. `progress` is told now and then how many iterations
-    are done. Raises CancelledError, and InvalidInputError for an orbit of which a part is neither 0 nor told from 0.
+    are done. Raises CancelledError, and InvalidInputError for a point beyond the range of double, or an orbit of which
+    a part is neither 0 nor told from 0.
     """
+    if max(abs(reference.re), abs(reference.im)) >= _FARTHEST:
+        raise InvalidInputError("perturbation reaches 2^500 from 0, where no orbit stays; move the center")
     square = formula.knows_inside
     bits = reference_bits(reference.radius) + (_MORE_BITS_OF_SQUARE if square else _MORE_BITS)
     spare = 0

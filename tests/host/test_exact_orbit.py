@@ -162,6 +162,13 @@ def test_an_orbit_that_cannot_be_rounded_is_refused() -> None:
         exact_orbit(_reference("1/3", "1/3"), Formula.parse("sqr add / sqr"), 0, 9, FOUR)
 
 
+@pytest.mark.parametrize("text", ["sqr add", "absx absy sqr add"])
+def test_points_beyond_the_range_of_double_are_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="no orbit stays"):
+        exact_orbit(_reference("0.1", "1e400"), Formula.parse(text), 0, 9, FOUR)
+    assert exact_orbit(_reference("0.1", "1e150"), Formula.parse(text), 0, 9, FOUR).ended == ESCAPED
+
+
 def test_every_operation_has_its_exact_step() -> None:
     for text in OPERATION_TEXTS:
         formula = Formula.parse(f"{'store ' if text == 'mul' else ''}{text} sqr add")
