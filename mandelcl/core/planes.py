@@ -24,7 +24,7 @@ Values = npt.NDArray[Any]
 Doubles = npt.NDArray[np.float64]
 
 # The temporaries of a chunk stay in a core's cache; with smaller chunks threads wait for each other.
-CHUNK_PIXELS = 1 << 17
+CHUNK_PIXELS = 1 << 14
 
 WINDOW = 16  # iterates that count in a plane of last iterates: TRAIL_WINDOW in cl/advance_trail.cl
 

@@ -20,11 +20,11 @@ def rows_of(counts: list[int]) -> Rows:
 
 
 def test_contrast_includes_neighbours_outside_the_picture() -> None:
-    values = np.zeros((7, 9, 3), np.uint8)
-    values[3, 4] = (0, 15, 0)  # too little
+    values = np.zeros((7, 9, 4), np.uint8)
+    values[3, 4] = (0, 15, 0, 0)  # too little
     values[1, 2, 2] = 16
     values[0, 7, 0] = 200  # beyond the edge
-    marks = contrasting(np.moveaxis(values, -1, 0))
+    marks = contrasting(values)
     # Pixel (i, j) of the picture is (i + 1, j + 1) here.
     expected = np.zeros((5, 7), bool)
     expected[0:2, 0:3] = True
