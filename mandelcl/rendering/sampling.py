@@ -189,15 +189,22 @@ class SampledWork(WorkStage):
         view, first = self.job.view, FirstSamples(self._colouring, band)
         job = self.job.at(view.part(-1, -1, view.width + 2, view.height + 2))
         wider = Block(0, band.y, band.width + 2, band.height + 2)
-        totals = Totals()  # without the neighbours, which are no samples of this band's
+        neighbours = Totals()  # they are no samples of this band's
         for block, results, _ in self._results(job, wider, cancel):
-            rows = slice(max(0, band.y + 1 - block.y), band.y + 1 + band.height - block.y)
-            columns = slice(max(0, 1 - block.x), band.width + 1 - block.x)
-            totals += totals_of(job.planes, job.iterations, results[:, rows, columns])
+            top, bottom = max(0, band.y + 1 - block.y), max(0, band.y + 1 + band.height - block.y)
+            left, right = max(0, 1 - block.x), max(0, band.width + 1 - block.x)
+            beside = (
+                results[:, :top],
+                results[:, bottom:],
+                results[:, top:bottom, :left],
+                results[:, top:bottom, right:],
+            )
+            for part in beside:
+                neighbours += totals_of(job.planes, job.iterations, part)
             with self.watch.of("colour"):
                 first.put(self.job, values_of(job.planes, results, job.facts), block.x - wider.x, block.y - wider.y)
         self._note(band.pixels)
-        self.log.totals += totals - self._work.log.totals
+        self.log.totals -= neighbours
         self._show_progress(0)
         return first
 
