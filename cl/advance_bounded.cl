@@ -44,6 +44,9 @@ static number_complex bounded_step(number_complex z, orbit_constant c, count_lan
   return next;
 }
 
+/* Turns after which the orbits of a list that are left are packed together. */
+#define ADVANCE_FIRST 16
+
 /* There is nothing to do before the first turn: the formula's orbits begin inside. */
 static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 }

@@ -30,6 +30,9 @@
 #endif
 #define ADVANCE_PHASE(step) ((step) % FORMULA_PHASES)
 
+/* Strides after which the orbits of a list that are left are packed together: most have escaped by then. */
+#define ADVANCE_FIRST (STRIDE < 64 ? 64 / STRIDE : 1)
+
 /* Steps tested between two questions whether any lane is left. */
 #if UNROLLED % 4 == 0
 #define TESTED 4

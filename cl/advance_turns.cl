@@ -71,6 +71,9 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   return outside;
 }
 
+/* Turns after which the orbits of a list that are left are packed together. */
+#define ADVANCE_FIRST 64
+
 /* There is nothing to do before the first turn: the formula's orbits begin inside. */
 static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 }

@@ -15,6 +15,16 @@ static number_complex orbits_point(uint_lanes column, uint_lanes row, int2 offse
                    &view->map);
 }
 
+/* The points of pixels at places of a list, which has row·width + column of each. */
+static number_complex orbits_listed_point(uint_lanes place, global const uint *pixels, int2 offset, uint2 size,
+                                          const advance_view *view) {
+  uint pixel[LANES];
+  lanes_store(place, pixel);
+  for (uint l = 0; l < LANES; l++) pixel[l] = pixels[pixel[l]];
+  const uint_lanes index = lanes_load(pixel);
+  return orbits_point(index % (uint_lanes)(size.x), index / (uint_lanes)(size.x), offset, view);
+}
+
 /* Put an orbit vector into place v: nothing known of it yet but where it is. */
 static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbit_constant c, uint_lanes index,
                          int_lanes exists) {
@@ -42,6 +52,13 @@ static void orbits_place(advance_orbits *orbits, uint v, orbit_state state, orbi
 #endif
 #if CERTIFIED
   orbits->certified[v] = (int_lanes)(0);
+#endif
+}
+
+/* Take what advance_pack keeps beside the states of vector v. */
+static void orbits_unpack_behind(advance_orbits *orbits, uint v, const uint_lanes words[ORBIT_SAVED_WORDS]) {
+#if TRAIL && METHOD_BEHIND
+  orbits->behind[v] = number_unpack(words + ORBIT_STATE_WORDS);
 #endif
 }
 

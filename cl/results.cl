@@ -90,6 +90,14 @@ static void advance_write(const advance_orbits *orbits, count_scalar max_iterati
   }
 }
 
+/* The words of vector v of the orbits: its states and, with TRAIL, what is kept beside them. */
+static void advance_pack(const advance_orbits *orbits, uint v, uint_lanes words[ORBIT_SAVED_WORDS]) {
+  orbit_pack(orbits->state[v], words);
+#if TRAIL && METHOD_BEHIND
+  number_pack(orbits->behind[v], words + ORBIT_STATE_WORDS);
+#endif
+}
+
 /* Append the lanes that are alive to the list of survivors: rows of `capacity` words, the index first, then the state.
  * Their order is left to chance; the index says whose each is. */
 static void advance_save(const advance_orbits *orbits, global uint *survivors, global uint *survivor_total,
@@ -99,10 +107,7 @@ static void advance_save(const advance_orbits *orbits, global uint *survivors, g
     uint index[LANES], word[ORBIT_SAVED_WORDS][LANES];
     int alive[LANES];
     uint_lanes words[ORBIT_SAVED_WORDS];
-    orbit_pack(orbits->state[v], words);
-#if TRAIL && METHOD_BEHIND
-    number_pack(orbits->behind[v], words + ORBIT_STATE_WORDS);
-#endif
+    advance_pack(orbits, v, words);
     for (uint w = 0; w < ORBIT_SAVED_WORDS; w++) lanes_store(words[w], word[w]);
     lanes_store(orbits->index[v], index);
     lanes_store(orbits->alive[v], alive);

@@ -170,11 +170,11 @@ KERNEL void advance_block(global const uint *view_words, int2 offset, uint2 size
           limit_reached, results, survivors, survivor_total, capacity);
 }
 
-/* The `total` orbits of a block that an earlier launch saved at iteration n. */
+/* The `total` orbits of a block that an earlier launch saved at iteration n. There are no lists of pixels here. */
 KERNEL void advance_survivors(global const uint *view_words, int2 offset, uint2 size, global const uint *method_words,
                               ulong n, uint strides, ulong max_iterations, uint limit_reached, uint shortcuts,
-                              global uint *results, global const uint *saved, uint total, global uint *survivors,
-                              global uint *survivor_total, uint capacity) {
+                              global uint *results, global const uint *saved, uint total, global const uint *pixels,
+                              uint listed, global uint *survivors, global uint *survivor_total, uint capacity) {
   const uint slot = (uint)get_global_id(0);
   if (slot >= total) return;
   const signed_complex z = {load_saved(saved, capacity, slot, 1), load_saved(saved, capacity, slot, 1 + NUMBER_WORDS)};

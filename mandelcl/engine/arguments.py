@@ -34,7 +34,16 @@ _SURVIVORS: Parameters = {"survivors": BUFFER, "survivor_total": BUFFER, "capaci
 KERNELS: Mapping[str, Parameters] = MappingProxyType(
     {
         "advance_block": {**_ORBITS, "first_row": UINT, "rows": UINT, **_FAR, **_SURVIVORS},
-        "advance_survivors": {**_ORBITS, "n": ULONG, **_FAR, "saved": BUFFER, "total": UINT, **_SURVIVORS},
+        "advance_survivors": {
+            **_ORBITS,
+            "n": ULONG,
+            **_FAR,
+            "saved": BUFFER,
+            "total": UINT,
+            "pixels": BUFFER,
+            "listed": UINT,
+            **_SURVIVORS,
+        },
         "advance_list": {**_ORBITS, "pixels": BUFFER, "total": UINT, **_FAR, **_SURVIVORS},
         "advance_rectangles": {
             **_ORBITS,

@@ -25,6 +25,7 @@ from mandelcl.opencl.api import Buffer, Event, Kernel, event_seconds
 from mandelcl.opencl.device import Device
 
 _SURVIVORS_LOCAL = 64
+_LIST_ITEMS = 16  # work-items for each compute unit of a CPU that share a list: few, as each packs what it has left
 _ENDLESS = 1 << 62
 _MOST_STRIDES = (1 << 32) - 1
 _FIRST_TURNS = 256  # most orbits are decided by then; the rest go on packed together
@@ -193,14 +194,27 @@ class Program:
         self.device.flush()
         return launch
 
-    def launch_survivors(self, memory: Memory, block: Block, total: int, start: int, strides: int) -> RunningLaunch:
-        """Continue the `total` survivors of the last launch, `start` strides in, for `strides` more."""
+    def launch_survivors(
+        self,
+        memory: Memory,
+        block: Block,
+        total: int,
+        start: int,
+        strides: int,
+        listed: tuple[Buffer, int] | None = None,
+    ) -> RunningLaunch:
+        """Continue the `total` survivors of the last launch, `start` strides in, for `strides` more.
+
+        `listed` are the pixels of `launch_list` and their number, if the orbits were started there.
+        """
         saved, survivors = memory.lists()
         memory.swap_lists()
         finishes = start + strides >= self.strides
         values = self._block_values(block) | self._limits(strides, finishes)
         # By turns each orbit keeps its own count.
         values |= {"n": 0 if self.method.by_turns else start * self.variant.stride, "saved": saved, "total": total}
+        pixels, pixel_total = listed or (saved, 0)
+        values |= {"pixels": pixels, "listed": pixel_total}
         values |= self._survivor_values(memory, finishes=False) | {"survivors": survivors}
         kernel = self.kernels.survivors
         local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
@@ -211,12 +225,17 @@ class Program:
         return self._described(launch, block, 0, block.height)
 
     def launch_list(self, memory: Memory, block: Block, pixels: Buffer, total: int, strides: int) -> RunningLaunch:
-        """Start the `total` pixels of a block that a buffer names, row·width + column each, and run `strides`."""
+        """Start the `total` pixels of a block that a buffer names, row·width + column each, and run `strides`.
+
+        Results and survivors are of places in the list: `memory` needs no room for the block. Where orbits lie in
+        vectors, a work-item takes many.
+        """
         finishes = strides >= self.strides
         values = self._block_values(block) | self._limits(strides, finishes) | {"pixels": pixels, "total": total}
         values |= self._survivor_values(memory, finishes)
         kernel = self.kernels.listed
-        local, items = self._orbits_local(kernel), (-(-total // self.variant.orbits),)
+        local, groups = self._orbits_local(kernel), -(-total // self.variant.orbits)
+        items = (groups if self.variant.lanes == 1 else min(groups, _LIST_ITEMS * self.device.compute_units),)
         launch = self._launch(
             kernel, "advance_list", items, local, values, memory, strides, total, counted=not finishes
         )

@@ -29,17 +29,17 @@ JOBS = {
 }
 
 
-def whole_results(work: Work) -> Words:
-    results = np.empty((work.job.words, BLOCK.height, WIDTH), np.uint32)
-    for block, part, _ in work.run([BLOCK]):
-        top = block.y - BLOCK.y
+def whole_results(work: Work, whole: Block = BLOCK) -> Words:
+    results = np.empty((work.job.words, whole.height, WIDTH), np.uint32)
+    for block, part, _ in work.run([whole]):
+        top = block.y - whole.y
         results[:, top : top + block.height] = part
     return results.reshape(work.job.words, -1)
 
 
-def listed(work: Work, indices: npt.NDArray[np.uint32]) -> Words:
+def listed(work: Work, indices: npt.NDArray[np.uint32], block: Block = BLOCK) -> Words:
     results = np.empty((work.job.words, indices.size), np.uint32)
-    for part, values, _ in work.run_listed(PixelList(BLOCK, indices)):
+    for part, values, _ in work.run_listed(PixelList(block, indices)):
         results[:, part.x : part.x + part.width] = values[:, 0]
     return results
 
@@ -65,6 +65,26 @@ def test_listed_pixels_equal_the_full_picture(
     monkeypatch.setattr("mandelcl.engine.memory._list_capacity", lambda *_: 64)
     work = fastest_computation(job, [device], Settings(budget=0.001))  # the other keeps the lists that it has
     np.testing.assert_array_equal(listed(work, indices), expected[:, indices])
+
+
+@pytest.mark.parametrize(
+    "plane",
+    [
+        "smooth",
+        pytest.param("distance", marks=pytest.mark.long),  # other kernels: compilers take seconds to build them
+        pytest.param("triangle", marks=pytest.mark.long),
+    ],
+)
+def test_a_work_item_takes_many_pixels(device: Device, plane: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their orbits fill its private memory several times, and are packed together after a few strides."""
+    monkeypatch.setattr("mandelcl.engine.program._LIST_ITEMS", 1)
+    job = replace(JOB, planes=(plane,))
+    block = Block(0, 0, WIDTH, HEIGHT)
+    indices = np.tile(np.arange(block.pixels, dtype=np.uint32), 5)
+    work = fastest_computation(job, [device], Settings())
+    expected = whole_results(work, block)
+    work.reset(work.job)
+    np.testing.assert_array_equal(listed(work, indices, block), expected[:, indices])
 
 
 @pytest.mark.parametrize("kind", ["direct", "perturbation"])

@@ -55,7 +55,7 @@ def run_each(
     the next two while the host has the results of one. Launches are planned by `pace`. Raises CancelledError after a
     launch if `cancel` is set.
     """
-    memories = _Memories(device_pool, block)
+    memories = _Memories(device_pool, indices.size)
     starting = (part for program in programs for part in _started(program, block, indices, pace, memories))
     flying: deque[_Part] = deque()
     done: list[Words] = []
@@ -84,13 +84,13 @@ def run_each(
 
 
 class _Memories:
-    """Device memory for the parts of lists of a block.
+    """Device memory for the parts of lists of some pixels.
 
     Parts that are done after one launch share theirs: the queue is in order, so each is copied before the next begins.
     """
 
-    def __init__(self, device_pool: DevicePool, block: Block) -> None:
-        self._device_pool, self._block = device_pool, block
+    def __init__(self, device_pool: DevicePool, pixels: int) -> None:
+        self._device_pool, self._pixels = device_pool, pixels
         self._shared: Memory | None = None
 
     def shared(self, program: Program) -> Memory:
@@ -101,7 +101,7 @@ class _Memories:
 
     def own(self, program: Program) -> Memory:
         """Return memory for one part, which is to be given back."""
-        return self._device_pool.take(program.device, program.job, self._block.pixels, 1)
+        return self._device_pool.take(program.device, program.job, self._pixels, 1)
 
     def give(self, memory: Memory) -> None:
         """Take back the memory of a part."""
@@ -129,7 +129,8 @@ def _started(program: Program, block: Block, indices: Indices, pace: Pace, memor
             memory.guard()
         pixels = device.upload(np.ascontiguousarray(places))
         launch = program.launch_list(memory, block, pixels, places.size, strides)
-        words, copied = _gather(program, memory, block.pixels, pixels, places.size)
+        words = np.empty((program.job.words, places.size), np.uint32)
+        copied = device.read(memory.results, words)
         yield _Part(program, memory, pixels, launch, words, copied, first >= indices.size)
 
 
@@ -148,11 +149,10 @@ def _finish(part: _Part, block: Block, pace: Pace, log: LaunchLog, ready: float,
         if not left:
             break
         strides = pace.next(launch.strides, seconds, min(program.strides - done, program.most_strides))
-        launch = program.launch_survivors(part.memory, block, left, done, strides)
+        launch = program.launch_survivors(part.memory, block, left, done, strides, (part.pixels, part.words.shape[1]))
     program.device.wait(part.copied)
     if launch is not part.launch:  # the first copy was made before the survivors had their results
-        part.words, part.copied = _gather(program, part.memory, block.pixels, part.pixels, part.words.shape[1])
-        program.device.wait(part.copied)
+        program.device.wait(program.device.read(part.memory.results, part.words))
     return ready
 
 
@@ -160,16 +160,6 @@ def gathered(program: Program, memory: Memory, pixels: int, indices: Buffer, cou
     """Return the results at `count` places of a block of `pixels` pixels, words × count.
 
     `indices` has the places on the device (row·width + column). What writes the results must have been waited for.
-    """
-    words, copied = _gather(program, memory, pixels, indices, count)
-    program.device.wait(copied)
-    return words
-
-
-def _gather(program: Program, memory: Memory, pixels: int, indices: Buffer, count: int) -> tuple[Words, Event]:
-    """Start a copy of results at `count` places; return them, words × count, and the event after which they are there.
-
-    They are copied when all that was started before has ended.
     """
     device = program.device
     found = memory.scratch("gathered", memory.words * count)
@@ -179,7 +169,8 @@ def _gather(program: Program, memory: Memory, pixels: int, indices: Buffer, coun
     items = min(_GROUP, device.group_limit(kernel))
     device.launch(kernel, (-(-count // items) * items,), (items,), *arguments("gather", values))
     words = np.empty((memory.words, count), np.uint32)
-    return words, device.read(found, words)
+    device.wait(device.read(found, words))
+    return words
 
 
 def source_text() -> str:
