@@ -83,7 +83,8 @@ _ITERATION_OPTIONS = (
         "--formula",
         metavar="FORMULA",
         shell_complete=completion.formulas,
-        help='The formula to iterate: "z^5 + c", a name, or operations like "absx sqr add". [default: mandelbrot]',
+        help='The formula to iterate: "z^5 + c", a name, or operations like "absx sqr add". [default: that of --at, '
+        "or mandelbrot]",
     ),
     click.option(
         "--julia", nargs=2, metavar="RE IM", help="The formula's Julia set for this c: orbits begin at the pixel."
@@ -246,10 +247,13 @@ class JobOptions:
             raise click.UsageError("--strict only affects border tracing; add --algorithm border or auto")
 
     def chosen_formula(self) -> Formula | None:
-        """Return the requested formula, or None if no option names one."""
-        if self.formula is None and self.julia is None:
+        """Return the formula of the options or of the named location, or None if there is neither."""
+        location = self.location()
+        if self.formula is None and self.julia is None and location is None:
             return None
-        formula = MANDELBROT if self.formula is None else Formula.parse(self.formula)
+        formula = MANDELBROT if location is None else location.iterated
+        if self.formula is not None:
+            formula = Formula.parse(self.formula)
         if self.julia is None:
             return formula
         re, im = (parse_number(text, "--julia") for text in self.julia)

@@ -49,7 +49,7 @@ Examples:
     "--formula",
     metavar="FORMULA",
     shell_complete=completion.formulas,
-    help="The formula, as for `render`. [default: that of --like, or mandelbrot]",
+    help="The formula, as for `render`. [default: that of --like or --at, or mandelbrot]",
 )
 @click.option(
     "--size", metavar="WxH", help=f"The view's size in pixels; only its aspect ratio matters. [default: {DEFAULT_SIZE}]"
@@ -199,7 +199,7 @@ def _box(
     width, height = parse_size(DEFAULT_SIZE if size is None else size)
     if at is not None:
         place = find_location(at)
-        return Box.around((place if zoom is None else replace(place, zoom=zoom)).view(width, height)), MANDELBROT
+        return Box.around((place if zoom is None else replace(place, zoom=zoom)).view(width, height)), place.iterated
     assert center is not None
     assert zoom is not None
     centre = parse_number(center[0], "center"), parse_number(center[1], "center")

@@ -114,6 +114,7 @@ def command(
         raise click.UsageError("give --json or --quiet, not both")
     colours, film = ColourOptions.taken_from(given), FilmOptions.taken_from(given)
     stops = StopOptions.taken_from(given)
+    given["formula"] = given["formula"] or stops.formula()
     if strip and auto_skew:
         raise click.UsageError("a strip is not stretched; leave --auto-skew or --strip out")
     if strip:

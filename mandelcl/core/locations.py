@@ -1,7 +1,7 @@
-"""Named locations worth a picture. At 1920×1080 `double` resolves all but the last few, which take perturbation."""
+"""Named locations worth a picture. At 1920×1080 `double` resolves all but the last, which take perturbation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from mandelcl.base.errors import InvalidInputError
@@ -9,6 +9,7 @@ from mandelcl.base.exact import Exact, parse_number
 from mandelcl.base.names import alike, matching
 from mandelcl.base.text import quoted
 from mandelcl.base.view import View
+from mandelcl.formulas import MANDELBROT, Formula
 
 _ALIKE = 3  # places that are named for one that there is not
 _DOUBLE_ZOOM = 10**13
@@ -20,7 +21,7 @@ class Location:
 
     `re`, `im` and `zoom` are exact: decimals or ratios as `parse_number` reads them; the picture is 4/zoom high.
     `iterations` is the iteration limit that brings out the detail. `palette`, `cycle` and `offset` are those of a
-    `Colouring`.
+    `Colouring`. `formula` is what `Formula.parse` reads.
     """
 
     name: str
@@ -32,11 +33,17 @@ class Location:
     palette: str
     offset: float = 0.0
     cycle: float | None = None
+    formula: str = field(default=MANDELBROT.name, kw_only=True)
 
     @property
     def deep(self) -> bool:
         """Whether no double resolves it."""
         return parse_number(self.zoom) > _DOUBLE_ZOOM
+
+    @property
+    def iterated(self) -> Formula:
+        """Its formula."""
+        return Formula.parse(self.formula)
 
     def view(self, width: int = 1920, height: int = 1080, rotation: Exact = 0) -> View:
         """Return the location as a view of width × height pixels. Raises InvalidInputError for an empty size."""
@@ -145,6 +152,25 @@ _ALL = (
              "7485052896211003472077754818849492272855857224505682286732390044323809250968907524987007398846956472"
              "78166279589760177486",
              "1.2e1013", 100000, "forest", 0.0, 37.0),
+    # Of other formulas, by perturbation. In the middle of each is a nucleus that `mandelcl locate --formula` found.
+    Location("octagon", "an eightfold rosette of z⁸ + c around a square",
+             "-0.38443113153899558009807513279117995", "0.72233245000528906788912202293152544",
+             "3.06e21", 20000, "ember", formula="multibrot-8"),
+    Location("forge", "an island of the celtic between molten shores",
+             "-1.383259179797766666609666472549617630", "0.093286043235991806559061799353653499",
+             "1.06e22", 10000, "ember", formula="celtic"),
+    Location("hexagon", "six buds of z⁶ + c in a wreath of beads",
+             "-0.09927482803950291444351701790361721906", "0.81999612138956616320856214860092365482",
+             "5.66e23", 20000, "ember", formula="multibrot-6"),
+    Location("gull", "an island of the perpendicular set in an oval nest",
+             "-0.6082342275795419442111565476483438027013", "-0.4521550358701755415058686908832825500747",
+             "1.9e26", 20000, "ember", formula="perpendicular"),
+    Location("comet", "a stretched island of the tricorn in its glow",
+             "-0.7080278903938026113945518328449359956073058", "0.1033475158831649632195027828638243468962096",
+             "3.24e29", 10000, "ember", formula="tricorn"),
+    Location("keel", "an island of a hybrid in a slanted hull",
+             "0.39126560399373249636431761141861459227917919", "0.51349294745062688080058060235751384014947671",
+             "3.68e30", 5000, "ember", formula="sqr add / absx sqr add"),
 )
 # fmt: on
 

@@ -80,7 +80,8 @@ def _place(name: str) -> Mapping[str, Any]:
     place = LOCATIONS[name]
     colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
     facts = {field: getattr(place, field) for field in ("name", "description", "re", "im", "zoom", "iterations")}
-    return {**facts, "colouring": places.colouring_json(colouring)}
+    formula = place.iterated.as_json(places.number_text)
+    return {**facts, "formula": formula, "colouring": places.colouring_json(colouring)}
 
 
 def _formula(name: str) -> Mapping[str, Any]:
@@ -241,7 +242,7 @@ def _place_of(client: Client, message: Message) -> None:
     width, height = messages.pair(message, "size", _MOST_SIDE, 1)
     if message.get("name") is not None:
         place = find_location(messages.text(message, "name"))
-        job = Job(place.view(width, height), place.iterations)
+        job = Job(place.view(width, height), place.iterations, formula=place.iterated)
         colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
         found = {**places.described(job), "colouring": places.colouring_json(colouring)}
     else:

@@ -207,6 +207,19 @@ def test_every_place_is_drawn_without_a_warning(draw: Run, name: str) -> None:
     assert lines[-1].startswith("mandelbrot.png")
 
 
+@pytest.mark.usefixtures("usable_double")
+def test_a_named_place_brings_its_formula(draw: Run, run: Run) -> None:
+    place = LOCATIONS["forge"]
+    centre = ("--center", place.re, place.im, "--zoom", place.zoom, "--formula", place.formula)
+    draw("render", "--at", "forge", "--size", "24x16", "--iterations", "3000", "-o", "at.npz")
+    draw("render", *centre, "--size", "24x16", "--iterations", "3000", "-o", "centre.npz")
+    assert draw("compare", "at.npz", "centre.npz").code == 0
+    draw(
+        "render", "--at", "forge", "--formula", "tricorn", "--size", "24x16", "--iterations", "3000", "-o", "other.npz"
+    )
+    assert "formula sqr absx add, negy sqr add" in run("compare", "at.npz", "other.npz").err
+
+
 @pytest.mark.parametrize("name", [name for name, place in LOCATIONS.items() if not place.deep])
 def test_every_shallow_place_is_resolved_at_the_default_size(name: str) -> None:
     from mandelcl.core.numbers import DOUBLE

@@ -10,12 +10,15 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.colour.palettes import PALETTES
 from mandelcl.core.locations import LOCATIONS, Location, find_location
 from mandelcl.core.reference import Reference
+from mandelcl.formulas import MANDELBROT
 from mandelcl.perturbation.exact import exact_count, fraction_bits
+from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.newton import find_nucleus
 from mandelcl.perturbation.orbit import PERIOD, reference_orbit
 
 SHALLOW = {name: place for name, place in LOCATIONS.items() if not place.deep}
-DEEP = {name: place for name, place in LOCATIONS.items() if place.deep}
+DEEP = {name: place for name, place in LOCATIONS.items() if place.deep and place.iterated == MANDELBROT}
+OTHERS = {name: place for name, place in LOCATIONS.items() if place.iterated != MANDELBROT}
 every_place = pytest.mark.parametrize("place", LOCATIONS.values(), ids=LOCATIONS.keys())
 every_shallow_place = pytest.mark.parametrize("place", SHALLOW.values(), ids=SHALLOW.keys())
 every_deep_place = pytest.mark.parametrize("place", DEEP.values(), ids=DEEP.keys())
@@ -88,6 +91,20 @@ def test_a_deep_place_has_a_nucleus_in_its_middle_and_is_not_of_one_count(place:
         for pixel in ((5, 7), (480, 270), (960, 300), (1900, 1000))
     }
     assert len(counts) > 2
+
+
+@pytest.mark.parametrize("place", OTHERS.values(), ids=OTHERS.keys())
+def test_a_place_of_another_formula_has_a_nucleus_in_its_middle(place: Location) -> None:
+    assert Fraction(place.zoom) > 10**20
+    view, formula = place.view(320, 180), place.iterated
+    reference = Reference(Fraction(place.re), Fraction(place.im), view.pitch)
+    orbit = exact_orbit(reference, formula, 0, place.iterations, Fraction(4))
+    assert orbit.ended == PERIOD
+    assert orbit.length % len(formula.lines) == 0
+
+
+def test_places_of_other_formulas_are_of_six() -> None:
+    assert len({place.formula for place in OTHERS.values()}) == len(OTHERS) >= 6
 
 
 def lowest_period(middle: tuple[Fraction, Fraction], radius: Fraction, most: int) -> int:

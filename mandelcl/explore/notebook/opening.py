@@ -107,7 +107,8 @@ def _at(name: str, zoom: Exact | None, rotate: Exact, size: tuple[int, int]) -> 
     require_type(name, str, "the name of a location")
     place = find_location(name)
     view = View.centred(place.re, place.im, place.zoom if zoom is None else zoom, *size, rotate)
-    return Job(view, place.iterations), Colouring(find_palette(place.palette), place.cycle, place.offset)
+    job = Job(view, place.iterations, formula=place.iterated)
+    return job, Colouring(find_palette(place.palette), place.cycle, place.offset)
 
 
 def _formula(formula: Formula | str | None, julia: tuple[Exact, Exact] | None) -> Formula | None:

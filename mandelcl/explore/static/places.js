@@ -16,9 +16,9 @@ export function places(explorer) {
     else waiting.set(name, canvas);
     return canvas;
   };
-  const go = ({ re, im, zoom, iterations, colouring }) => explorer.show({
+  const go = ({ re, im, zoom, iterations, formula, colouring }) => explorer.show({
     place: Place.of({ re, im, zoom }), colouring: { ...PLAIN, ...colouring },
-    job: { iterations, formula: { name: "mandelbrot" }, number: "auto" }, auto: true, kept: true,
+    job: { iterations, formula, number: "auto" }, auto: true, kept: true,
   }, "place");
   for (const place of client.welcome.places) {
     named.append(element("button", { type: "button", title: place.description, "data-place": place.name, onclick: () => go(place) }, picture(place.name), element("span", {}, place.name)));
