@@ -31,6 +31,7 @@ _HEIGHT = Fraction(9, 2)  # of the picture, in sizes: the set reaches 2 from its
 _FIRST_ITERATIONS, _ITERATIONS_FACTOR = 10_000, 10  # how far an orbit is followed at first
 _MOST_CYCLE, _SAME = 4096, 1e-10
 _ENDLESS, _TRIES = 1 << 62, 4
+_MOST_PROVING = 1 << 23  # steps of all proofs that cycles attract orbits
 _MOST_NEWTON = 24  # how often Newton's method is tried where folds may lead it astray
 _LEVELS, _PARTS = 6, 4  # how often a box is quartered, and of how many parts of it at once
 _LONG = 1 << 20  # iterations: beyond, a return map is looked for
@@ -193,7 +194,7 @@ class _Search:
     def __init__(
         self, box: Box, most: int, period: int | None, formula: Formula, cancel: Token, progress: ShowProgress
     ) -> None:
-        self._formula, self._tries = formula, 0
+        self._formula, self._tries, self._proving = formula, 0, _MOST_PROVING
         self._box, self._most, self._period = box, most, period
         self._cancel, self._progress = cancel, progress
         self._lowest, self._longest, self._attracted, self._followed = period, 0, False, False
@@ -237,7 +238,7 @@ class _Search:
             max_iterations = min(max_iterations, self._most)
             show = self._show("period", max_iterations)
             orbit = self._followed_orbit(box, max_iterations, show)
-            known = orbit.ended == INSIDE or (orbit.ended == AT_LIMIT and _recurs(orbit))
+            known = orbit.ended == INSIDE or (orbit.ended == AT_LIMIT and orbit.returns is None and _recurs(orbit))
             attracted = known and self._stays(box, max_iterations)
             if orbit.ended != AT_LIMIT or max_iterations == self._most or attracted:
                 return orbit, attracted
@@ -253,8 +254,15 @@ class _Search:
 
     def _stays(self, box: Box, steps: int) -> bool:
         """Return whether a few times so many steps prove that the orbit of a box's middle never escapes."""
-        bits = fraction_bits(box.radius)
-        outcome = exact_outcome(box.middle, _ENDLESS, _RADIUS_SQUARED, bits, lambda done: done < _TRIES * steps)
+        bits, most, steps_done = fraction_bits(box.radius), min(_TRIES * steps, self._proving), 0
+
+        def keep_on(done: int) -> bool:
+            nonlocal steps_done
+            steps_done = done
+            return done < most
+
+        outcome = exact_outcome(box.middle, _ENDLESS, _RADIUS_SQUARED, bits, keep_on)
+        self._proving -= steps_done
         return outcome is not None and outcome.z is None
 
     def nucleus(self, part: _Part) -> Nucleus | None:

@@ -13,6 +13,7 @@ from mandelcl.perturbation.newton import BEYOND, Nucleus
 _MOST_STEPS = 40
 _STRAY = 8  # radii from the guess at which the search is given up
 _SPARE_BITS = 16  # of a nucleus, beyond those that it is good for
+_STEP_BITS = 40  # of a place, below the step that led there: the next step is about as much smaller, at most
 
 
 def find_map_nucleus(
@@ -47,8 +48,8 @@ def find_map_nucleus(
             scale = 1 << needed + _SPARE_BITS
             x, y = (Fraction(round(part * scale), scale) for part in places)
             return Nucleus(base * nodes, x, y, size, turn, needed)
-        least = good / (1 << _SPARE_BITS)
-        reference = replace(reference, re=places[0], im=places[1], radius=min(reference.radius, least))
+        known = max(good / (1 << _SPARE_BITS), (abs(step_re) + abs(step_im)) / (1 << _STEP_BITS))
+        reference = replace(reference, re=places[0], im=places[1], radius=min(reference.radius, known))
     return None
 
 

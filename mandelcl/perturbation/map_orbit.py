@@ -28,7 +28,7 @@ _STAYS = 1024  # nodes: an orbit that leaves a map earlier is not carried by it
 _STEPS = 4096  # iterations at a time
 _MORE_BITS = 64  # of the base, beyond those of version 1
 _GUARD_BITS, _ROUNDING_BITS = 27, 10  # of the nodes, so that few roundings are open; what a step of F rounds at most
-_MOST_ORDER = 16
+_MOST_ORDER, _MOST_ORDER_OF_END = 16, 64
 _DOUBLE_BITS = 53
 _SLOPE_DIGITS = 88  # with 2^21 iterations, more than doubles have
 _LEAST_RADIUS = 2.0**-900
@@ -208,7 +208,7 @@ class _Nodes:
     def end(self, nodes: int, progress: Callable[[int], None]) -> "MapEnd | None":
         """Return where the centre is after so many nodes, to as many bits as the radius asks for."""
         bits = self._bits()
-        order = self._order(bits)
+        order = self._order(bits, _MOST_ORDER_OF_END)
         if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
             return None
         jets, _ = self._coefficients(bits, order)
@@ -246,9 +246,9 @@ class _Nodes:
         exponent = b.exponent + self._w_bits - self._c_bits
         return complex(*(math.ldexp(float(int(part)), exponent) for part in (b.re, b.im)))
 
-    def _order(self, bits: int) -> int | None:
-        """Return the order to which the nodes take F; None where that is too high."""
-        for order in range(1, _MOST_ORDER + 1):
+    def _order(self, bits: int, most: int) -> int | None:
+        """Return the order to which the nodes take F; None where that is higher than `most`."""
+        for order in range(1, most + 1):
             if self._growth.rest(order, self._leaves, 0.0) * 2.0**self._w_bits < 2.0**-bits:
                 return order
         return None
@@ -278,7 +278,7 @@ class _Nodes:
 
     def _at(self, bits: int, iterations: int, progress: Callable[[int], None] | None) -> tuple[ReturnMap, str] | None:
         """Return what `followed` returns, with so many bits after the point; raises _OpenError."""
-        order = self._order(bits)
+        order = self._order(bits, _MOST_ORDER)
         if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
             return None
         jets, off = self._coefficients(bits, order)

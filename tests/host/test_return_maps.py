@@ -190,6 +190,15 @@ def test_newtons_method_by_nodes_finds_the_nucleus_that_iterations_find() -> Non
     assert math.isclose(found.turn, expected.turn, abs_tol=1e-6)
 
 
+def test_newtons_method_takes_terms_of_high_order_where_a_map_is_strongly_bent() -> None:
+    unit = 1 << 114
+    re, im = Fraction(-3333996853034936964844877271223393, unit), Fraction(-21550457120391456786144338086139977, unit)
+    found = find_map_nucleus(re + Fraction(1, 1 << 90), im, Fraction(1, 1 << 85), 59, 76389)
+    assert found is not None
+    # 4506951 iterations in integers of 256 bits end at 7e-18 of the minibrot's size from the nucleus at this place.
+    assert max(abs(found.re - re), abs(found.im - im)) <= Fraction(4, unit)
+
+
 def test_newtons_method_by_nodes_gives_up_far_away() -> None:
     re, im, radius = return_maps.near_period_three()
     assert find_map_nucleus(re, im, radius / 10**6, 40, 3) is None
