@@ -46,6 +46,7 @@ _LACKS = (
     "only a CPU device can be kept to one core",
     "C compiler",
     "compiled on Linux and macOS only",
+    "works on Linux only",
     "does not promise that square roots",
     "ends loops after",
 )

@@ -29,7 +29,7 @@ def test_examples_and_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "naive").write_text("mine", encoding="utf-8")  # a file comes before an example
     assert read_kernel("naive") == KernelFile("naive", "mine")
     quote, shown = ("'", "'") if os.name == "nt" else ('"', "_")  # no name on Windows has the latter
-    (tmp_path / f"a {quote}b{quote} é.cl").write_text("\ufeff// é\n", encoding="utf-8")
+    (tmp_path / f"a {quote}b{quote} é.cl").write_bytes("\ufeff// é\n".encode())
     assert read_kernel(f"a {quote}b{quote} é.cl") == KernelFile(f"a {shown}b{shown} _.cl", "// é\n")
 
 
