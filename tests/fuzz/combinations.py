@@ -109,8 +109,8 @@ def _rendered(job: Job, device: Device, settings: Settings | None) -> Field | st
         return ""
 
 
-def _require_same(field: Field, other: Field, who: str, planes: Iterable[str] = ()) -> None:
-    for name in planes or field.planes:
+def _require_same(field: Field, other: Field, who: str, planes: Iterable[str] | None = None) -> None:
+    for name in field.planes if planes is None else planes:
         values = field.planes[name]
         differing = np.count_nonzero(values.view(np.uint8) != other.planes[name].view(np.uint8))
         require(not differing, f"{who}: {differing} bytes of {name} differ: {field.job.to_json()}")

@@ -46,7 +46,11 @@ def test_delay_follows_from_run_and_wait_times(ran: float, waited: float, delaye
 @contextmanager
 def spinning(count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Yield processes that share one processor, each as busy as it may."""
-    processes = [subprocess.Popen([sys.executable, "-c", SPIN], stdout=subprocess.PIPE) for _ in range(count)]
+    # Each in a session of its own: Linux may give each session the same share, whatever runs in it.
+    processes = [
+        subprocess.Popen([sys.executable, "-c", SPIN], stdout=subprocess.PIPE, start_new_session=True)
+        for _ in range(count)
+    ]
     try:
         for process in processes:
             assert process.stdout is not None
