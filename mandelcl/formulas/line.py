@@ -135,23 +135,6 @@ class Line:
                 value, difference = value + _PRODUCT + 1, difference + _PRODUCT + 1
         return math.ceil(difference) + _FOLD * len(self.inner_folds)
 
-    def spread(self, size: float, apart: float, reach: float) -> float:
-        """Return how far apart two values may be behind it that are within `apart` of each other before.
-
-        One of them has at most the modulus `size`. It adds c last, if at all, and their c are within `reach`.
-        """
-        stored, stored_apart = size, apart
-        for operation in self.operations:
-            if isinstance(operation, Store):
-                stored, stored_apart = size, apart
-            elif isinstance(operation, Sqr):
-                size, apart = size * size, (2 * size + apart) * apart
-            elif isinstance(operation, Mul):
-                size, apart = size * stored, size * stored_apart + (stored + stored_apart) * apart
-            elif isinstance(operation, Add):
-                apart += reach
-        return apart
-
     @property
     def fold_units(self) -> int:
         """By how many more one is off where it crosses folds before the first product."""

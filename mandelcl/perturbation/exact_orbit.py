@@ -22,6 +22,7 @@ from mandelcl.perturbation.exact_places import (
     ExactPlace,
     InnerParts,
     OpenRoundingError,
+    doubles_of,
     exact_place,
     of_places,
     rounded,
@@ -156,8 +157,7 @@ def _orbit(
                 progress(n)
         if n == asked:
             asked *= 2
-            orbit = of_places(places, "")
-            if all_stay(orbit.re, orbit.im, reference.radius, radius_squared, formula.lines, phase):
+            if all_stay(*doubles_of(places), reference.radius, radius_squared, formula.lines, phase):
                 ended = INSIDE
                 break
     return of_places(places, ended, inner)

@@ -128,9 +128,15 @@ def is_small(place: ExactPlace) -> bool:
     return any(m and m.bit_length() + e <= LEAST_EXPONENT for m, e in (place.re, place.im))
 
 
+def doubles_of(places: Sequence[ExactPlace]) -> tuple[Doubles, Doubles]:
+    """Return the parts of places as doubles: 0 where they are too small."""
+    re, im = (np.array([_double(getattr(place, part)) for place in places]) for part in ("re", "im"))
+    return re, im
+
+
 def of_places(places: Sequence[ExactPlace], ended: str, inner: Sequence[InnerParts] = ()) -> Orbit:
     """Return an orbit of its places, and of what the inner folds take of all but the last."""
-    re, im = (np.array([_double(getattr(place, part)) for place in places]) for part in ("re", "im"))
+    re, im = doubles_of(places)
     small: dict[int, tuple[Rounded, Rounded]] = {}
     edges: dict[int, Rounded] = {}
     for n, place in enumerate(places):
