@@ -249,11 +249,14 @@ class JobOptions:
     def chosen_formula(self) -> Formula | None:
         """Return the formula of the options or of the named location, or None if there is neither."""
         location = self.location()
-        if self.formula is None and self.julia is None and location is None:
-            return None
-        formula = MANDELBROT if location is None else location.iterated
         if self.formula is not None:
             formula = Formula.parse(self.formula)
+        elif location is not None:
+            formula = location.iterated
+        elif self.julia is None:
+            return None
+        else:
+            formula = MANDELBROT
         if self.julia is None:
             return formula
         re, im = (parse_number(text, "--julia") for text in self.julia)

@@ -70,11 +70,6 @@ class StopOptions:
             return find_location(self.at)
         return LOCATIONS.get(self.end) if self.end is not None else None
 
-    def formula(self) -> str | None:
-        """Return the formula of the named location at which the film ends, or None."""
-        location = self.location()
-        return None if location is None else location.formula
-
     def limit(self, default: int) -> tuple[int, bool]:
         """Return the largest iteration limit of the named locations on the way, and whether more may be needed.
 

@@ -114,7 +114,9 @@ def command(
         raise click.UsageError("give --json or --quiet, not both")
     colours, film = ColourOptions.taken_from(given), FilmOptions.taken_from(given)
     stops = StopOptions.taken_from(given)
-    given["formula"] = given["formula"] or stops.formula()
+    location = stops.location()
+    if given["formula"] is None and location is not None:
+        given["formula"] = location.formula
     if strip and auto_skew:
         raise click.UsageError("a strip is not stretched; leave --auto-skew or --strip out")
     if strip:

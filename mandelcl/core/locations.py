@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.exact import Exact, parse_number
 from mandelcl.base.names import alike, matching
 from mandelcl.base.text import quoted
 from mandelcl.base.view import View
-from mandelcl.formulas import MANDELBROT, Formula
+
+if TYPE_CHECKING:  # `mandelcl locations` and completion need neither
+    from mandelcl.core.job import Job
+    from mandelcl.formulas import Formula
 
 _ALIKE = 3  # places that are named for one that there is not
 _DOUBLE_ZOOM = 10**13
@@ -33,7 +37,7 @@ class Location:
     palette: str
     offset: float = 0.0
     cycle: float | None = None
-    formula: str = field(default=MANDELBROT.name, kw_only=True)
+    formula: str = field(default="mandelbrot", kw_only=True)
 
     @property
     def deep(self) -> bool:
@@ -41,14 +45,22 @@ class Location:
         return parse_number(self.zoom) > _DOUBLE_ZOOM
 
     @property
-    def iterated(self) -> Formula:
+    def iterated(self) -> "Formula":
         """Its formula."""
+        from mandelcl.formulas import Formula
+
         return Formula.parse(self.formula)
 
     def view(self, width: int = 1920, height: int = 1080, rotation: Exact = 0) -> View:
         """Return the location as a view of width × height pixels. Raises InvalidInputError for an empty size."""
         re, im, zoom = parse_number(self.re), parse_number(self.im), parse_number(self.zoom, "zoom")
         return View.centred(re, im, zoom, width, height, rotation)
+
+    def job(self, width: int, height: int, rotation: Exact = 0) -> "Job":
+        """Return the job of the location in width × height pixels. Raises InvalidInputError for an empty size."""
+        from mandelcl.core.job import Job
+
+        return Job(self.view(width, height, rotation), self.iterations, formula=self.iterated)
 
 
 # fmt: off

@@ -242,7 +242,7 @@ def _place_of(client: Client, message: Message) -> None:
     width, height = messages.pair(message, "size", _MOST_SIDE, 1)
     if message.get("name") is not None:
         place = find_location(messages.text(message, "name"))
-        job = Job(place.view(width, height), place.iterations, formula=place.iterated)
+        job = place.job(width, height)
         colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
         found = {**places.described(job), "colouring": places.colouring_json(colouring)}
     else:

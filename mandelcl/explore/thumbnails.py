@@ -104,7 +104,7 @@ def _send(client: "Client", thumbnails: Iterable[_Thumbnail]) -> dict[str, Pictu
 def _of_place(place: Location) -> Picture:
     """Return a location's job and colouring as JSON."""
     colouring = Colouring(find_palette(place.palette), place.cycle, place.offset)
-    return Job(place.view(*_SIZE), place.iterations, formula=place.iterated).to_json(), colouring.to_json()
+    return place.job(*_SIZE).to_json(), colouring.to_json()
 
 
 def _of_formula(name: str) -> Picture:
