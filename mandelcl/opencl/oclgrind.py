@@ -16,7 +16,7 @@ _LIBRARY = "liboclgrind-rt-icd.so"
 def library() -> Path | None:
     """Return Oclgrind's ICD library: where Debian's package lists it, beside its program, or in a library folder."""
     if os.name == "nt":
-        return None  # a library of ELF files' kind
+        return None  # folders and library are those of Linux
     folders = [Path(folder) for folder in ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/oclgrind/lib")]
     if shutil.which("oclgrind"):
         folders.append(Path(str(shutil.which("oclgrind"))).resolve().parents[1] / "lib")

@@ -50,8 +50,7 @@ def test_listed_pixels_equal_the_full_picture(
 ) -> None:
     job = JOBS[kind]
     if job.number == "double" and not device.fp64:
-        if not request.config.getoption("--long"):
-            pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
+        request.getfixturevalue("builds_perturbation")
         job = replace(job, number="float")
     work = fastest_computation(job, [device], Settings(budget=0.001))
     expected = whole_results(work)

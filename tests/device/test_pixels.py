@@ -164,7 +164,8 @@ def test_resume_shades_on_the_host_if_the_device_cannot(
     report = pictures.render(device, resume=True)
     assert pictures.path.read_bytes() == expected
     assert report.iterations_total == truth.iterations_total
-    assert "colour" in report.stages_s
+    ticks = time.get_clock_info("thread_time").resolution > 1e-3  # those of Windows, by which it may take no time
+    assert report.stages_s["colour"] > (-1 if ticks else 0)
 
 
 def test_store_of_counts_resumes_as_counts(device: Device, tmp_path: Path) -> None:

@@ -68,13 +68,13 @@ def require_reported(outcome: Outcome, codes: Collection[int] = (0, 1, 2), line_
     require(outcome.bytes <= MOST_BYTES, f"it took {outcome.bytes >> 20} MiB")
     lines = text.splitlines()
     require(text.isprintable() or all(map(str.isprintable, lines)), f"control characters on standard error: {text!r}")
-    if outcome.code and not line_by_line:
-        require(len(lines) == 1, f"exit code {outcome.code} with {len(lines)} lines: {text!r}")
-        require(lines[0].startswith(_BEGINNINGS), f"a message of nobody: {lines[0]!r}")
-        require_line(lines[0])
-    else:
+    if outcome.code:
+        allowed = len(lines) == 1 or (line_by_line and lines)
+        require(allowed, f"exit code {outcome.code} with {len(lines)} lines: {text!r}")
         for line in lines:
-            require_line(line)
+            require(line.startswith(_BEGINNINGS), f"a message of nobody: {line!r}")
+    for line in lines:
+        require_line(line)
 
 
 Print = tuple[str, int, bytes]
