@@ -26,7 +26,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   const uint_lanes left = place_left(method, state->place);
   const number_real dip = (number_real)(METHOD_DIP);
   uint_lanes most = min(counts_saturated((count_lanes)(view->max_iterations) - state->n), (uint_lanes)(METHOD_RUN));
-#if FORMULA_PHASES > 1
+#if METHOD_REFERENCES > 1
   most = min(most, left); /* the place behind is one of another phase's reference */
 #endif
   const number_complex from = scaled_plain(orbits->reference), by = scaled_plain(state->z);
@@ -50,7 +50,7 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   }
   const int_lanes outside = mask & lanes_mask(!(norm <= view->radius_squared)), dips = lanes_mask(norm < dip);
   state->n += counts_convert(steps);
-#if FORMULA_PHASES > 1
+#if METHOD_REFERENCES > 1
   state->place = select(state->place, state->place + steps, mask);
   const int_lanes ended = lanes_mask(steps == left);
 #else
@@ -74,7 +74,25 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
 /* Turns after which the orbits of a list that are left are packed together. */
 #define ADVANCE_FIRST 64
 
-/* There is nothing to do before the first turn: the formula's orbits begin inside. */
+#if !FORMULA_BEGINS_INSIDE
+/* Begin orbits that have yet to, and decide those that begin outside: their count is 0. Returns these, with `far` where
+ * they are. */
+static int_lanes turn_begin(turning *orbits, const orbit_constant *c, number_complex *far, const advance_view *view) {
+  orbit_state *state = &orbits->state;
+  const int_lanes fresh = orbits->alive & lanes_mask(state->n == (count_lanes)(0));
+  if (!lanes_any(fresh)) return fresh;
+  orbit_begin(state, c, fresh);
+  const scaled reference = method_reference_of_all(view->method, PLACE_OWN), w = scaled_sum(reference, state->z);
+  const number_real square = scaled_norm(w.z) * scaled_power(2 * clamp(w.e, (int_lanes)(-60), (int_lanes)(60)));
+  global const uint *method = method_phase(view->method, PLACE_OWN);
+  const int_lanes outside = fresh & turn_outside(method, 0, reference, state->z, square, view->radius_squared);
+  *far = number_keep(*far, scaled_plain(w), outside);
+  orbits->alive &= ~outside; /* their counts are 0 already */
+  return outside;
+}
+#endif
+
+/* Nothing is to be done before the loop: orbits begin there. */
 static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 }
 
@@ -86,8 +104,14 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
   const int_lanes known = view->method[METHOD_INSIDE] ? orbits->alive[0] : (int_lanes)(0);
   turning turning;
   turning.state = orbits->state[0];
-  turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
   turning.alive = orbits->alive[0] & ~known;
+  number_complex far = number_zero();
+#if FORMULA_BEGINS_INSIDE
+  int_lanes outside = (int_lanes)(0);
+#else
+  int_lanes outside = turn_begin(&turning, &c, &far, view);
+#endif
+  turning.reference = method_reference(view->method, turning.state.place, orbits->alive[0]);
 #if TRAIL
   turning.until = (count_lanes)(view->max_iterations);
 #endif
@@ -96,9 +120,10 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
   if (!view->method[METHOD_MAP]) turning.state.mapping = (int_lanes)(0);
 #endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
+#if !FORMULA_BEGINS_INSIDE
+  step_errors_begun(&turning.errors, &turning.state, turning.reference, outside, view);
+#endif
   count_lanes count = counts_select(orbits->count[0], (count_lanes)(COUNT_NONE), known);
-  number_complex far = number_zero();
-  int_lanes outside = (int_lanes)(0);
   uint turns = 0;
   while (turns < strides && lanes_any(turning.alive)) {
 #if MAPS

@@ -2,7 +2,8 @@
  * exponent of their own, and as it is while it lies far from the reference's. What an orbit's state is, what the
  * method's words hold, and the arithmetic on them; advance_turns.cl advances the orbits.
  *
- * The map's points are differences of the constant from the reference's, times 2^scale.
+ * The map's points are differences of the constant from the reference's, times 2^scale; those of a Julia set are
+ * differences of the point itself, and there all orbits have one constant.
  *
  * CERTIFIED   1: bound how far each orbit is from the exact one, and say whether its count is proved
  * INTERIOR    1: follow discs about orbits that come back, and end those whose disc maps into itself
@@ -51,11 +52,14 @@ enum {
   METHOD_PHASE = 56    /* how many words behind these those of each phase begin, which are as these; 0 for the first */
 };
 
-/* A place is an index in the reference of a phase. That of phase q begins at 0 with line q. With several phases, the
+/* A place is an index in the reference of a phase. That of phase q begins at 0 with line q. Behind these, a Julia set
+ * has the reference of its own point, where orbits begin; its lines are those of phase 0. With several references, the
  * phase stands above the index, of which fewer bits are left. */
-#if FORMULA_PHASES > 1
+#define METHOD_REFERENCES (FORMULA_PHASES + !FORMULA_BEGINS_INSIDE)
+#if METHOD_REFERENCES > 1
 #define PLACE_PHASE 28
 #define PLACE_INDEX 0x0fffffffu
+#define PLACE_OWN ((uint)(FORMULA_PHASES) << PLACE_PHASE) /* where orbits of a Julia set begin */
 #endif
 
 /* Steps of an orbit as it is in a turn, and the |z|² below which it returns to the reference. */
@@ -66,7 +70,7 @@ enum {
 #define METHOD_PATIENCE 8
 
 /* With DISTANCE, the columns of a derivative: one complex number where the formula is analytic, else by how much z
- * changes as the constant moves along re, and along im. */
+ * changes as the point moves along re, and along im. */
 #if FORMULA_ANALYTIC
 #define ORBIT_COLUMNS 1
 #else
@@ -111,7 +115,7 @@ typedef struct {
   count_lanes n;
   int_lanes whole;
 #if DISTANCE
-  scaled d[ORBIT_COLUMNS]; /* by the constant */
+  scaled d[ORBIT_COLUMNS]; /* by the point */
 #endif
 #if CERTIFIED
   number_real error; /* times 2^z.e: how far the difference is from the exact one at most */
@@ -131,9 +135,16 @@ typedef struct {
 } orbit_state;
 
 /* The difference of the constant from the reference's, its square, and the whole constant. Beside conjugates, |c|² at
- * the exponent of the square. With DISTANCE, the constant is taken to move by 2^−scale. */
+ * the exponent of the square. With DISTANCE, the point is taken to move by 2^−scale. In a Julia set the difference is
+ * 0, and `start` is that of the point. */
 typedef struct {
   scaled c, square;
+#if !FORMULA_BEGINS_INSIDE
+  scaled start;
+#if CERTIFIED
+  number_real start_error; /* times 2^start.e */
+#endif
+#endif
   number_complex whole;
 #if !FORMULA_ANALYTIC
   number_real norm;
@@ -188,7 +199,7 @@ static global const uint *method_part(global const uint *method, uint offset, ui
   return method + method[offset] + (size_t)each * index;
 }
 
-#if FORMULA_PHASES > 1
+#if METHOD_REFERENCES > 1
 /* The words of a place's phase, its index there, and the line that is next. */
 static global const uint *method_phase(global const uint *method, uint place) {
   return method + method[METHOD_PHASE + (place >> PLACE_PHASE)];
@@ -218,7 +229,7 @@ static uint_lanes place_anew(uint_lanes place) {
 /* How many iterations are left of the references at places. */
 static uint_lanes place_left(global const uint *method, uint_lanes place) {
   uint_lanes length = (uint_lanes)(method[METHOD_LENGTH]);
-  for (uint q = 1; q < FORMULA_PHASES; q++)
+  for (uint q = 1; q < METHOD_REFERENCES; q++)
     length = select(length, (uint_lanes)((method + method[METHOD_PHASE + q])[METHOD_LENGTH]),
                     lanes_mask((place >> (uint_lanes)(PLACE_PHASE)) == (uint_lanes)(q)));
   return length - min(length, place & (uint_lanes)(PLACE_INDEX));
@@ -355,14 +366,31 @@ static orbit_state orbit_start(number_complex point) {
   return start;
 }
 
+#if DISTANCE
+/* By how much the point moves: 2^−scale along re or, in the second column, along im. */
+static scaled orbit_column(const orbit_constant *constants, uint column) {
+  const number_real side = (number_real)(0.5f), none = (number_real)(0);
+  const scaled move = {{column ? none : side, column ? side : none}, (int_lanes)(1 - constants->scale)};
+  return move;
+}
+#endif
+
 static orbit_constant orbit_constant_of(number_complex point, global const uint *parameters,
                                         global const uint *method) {
   const int_lanes scale = (int_lanes)((int)method[METHOD_SCALE]);
-  const scaled c = scaled_from(point, -scale), first = method_reference_of_all(method, 1);
+  const scaled by = scaled_from(point, -scale), first = method_reference_of_all(method, 1);
+#if FORMULA_BEGINS_INSIDE
+  const scaled c = by;
+#else
+  const scaled c = {number_zero(), (int_lanes)(SCALED_NOTHING)};
+#endif
   const number_complex near = scaled_plain(first), far = scaled_plain(c);
   const number_complex whole = {near.re + far.re, near.im + far.im};
   orbit_constant constants;
   constants.c = c;
+#if !FORMULA_BEGINS_INSIDE
+  constants.start = by;
+#endif
   constants.square = scaled_from(scaled_product(c.z, c.z), c.e + c.e);
   constants.whole = scaled_cut(whole);
 #if !FORMULA_ANALYTIC
@@ -373,12 +401,39 @@ static orbit_constant orbit_constant_of(number_complex point, global const uint 
 #endif
 #if CERTIFIED
   const number_real point_error = (number_real)(method_real(method + METHOD_POINT_ERROR));
+  const number_real off = point_error * scaled_power_within(-scale - by.e);
   constants.size = scaled_reach(c.z);
-  constants.error = fma(constants.size, (number_real)((FORMULA_ANALYTIC ? 4 : 8) * NUMBER_UNIT),
-                        point_error * scaled_power_within(-scale - c.e));
+#if FORMULA_BEGINS_INSIDE
+  constants.error = fma(constants.size, (number_real)((FORMULA_ANALYTIC ? 4 : 8) * NUMBER_UNIT), off);
+#else
+  constants.error = (number_real)(0);
+  constants.start_error = off;
+#endif
 #endif
   return constants;
 }
+
+#if !FORMULA_BEGINS_INSIDE
+/* The lanes of the mask begin at their points, beside the reference of a Julia set's own. */
+static void orbit_begin(orbit_state *state, const orbit_constant *constants, int_lanes mask) {
+  const uint_lanes place = (uint_lanes)(PLACE_OWN);
+  state->z = scaled_keep(state->z, constants->start, mask);
+  state->place = select(state->place, place, mask);
+#if DISTANCE
+  for (uint k = 0; k < ORBIT_COLUMNS; k++)
+    state->d[k] = scaled_keep(state->d[k], orbit_column(constants, k), mask);
+#endif
+#if CERTIFIED
+  state->error = scaled_choose(state->error, constants->start_error, mask);
+#endif
+#if TRAIL
+  state->earlier.z = scaled_keep(state->earlier.z, state->z, mask);
+  state->later.z = scaled_keep(state->later.z, state->z, mask);
+  state->earlier.place = select(state->earlier.place, place, mask);
+  state->later.place = select(state->later.place, place, mask);
+#endif
+}
+#endif
 
 /* The whole constant, as an orbit goes on with it to the smooth radius. */
 static number_far orbit_far_constant(orbit_constant constants) {
@@ -386,8 +441,8 @@ static number_far orbit_far_constant(orbit_constant constants) {
 }
 
 #if DISTANCE
-/* By how much the constant moves, as an orbit goes on with it to the smooth radius; and its derivative, which is large
- * enough for a plain number by then. */
+/* By how much the point moves, as an orbit goes on to the smooth radius; and the derivative, which is large enough for
+ * a plain number by then. */
 static formula_derivative orbit_move(orbit_constant constants) {
   return derivatives_move(constants.scale);
 }

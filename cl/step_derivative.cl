@@ -34,18 +34,15 @@ static step_derivative step_derivative_of_t(const orbit_state *state, scaled twi
   return t;
 }
 
-/* By how much the constant moves: 2^−scale along re or, in the second column, along im. */
-static scaled step_derivative_move(const orbit_constant *c, uint column) {
-  const number_real side = (number_real)(0.5f), none = (number_real)(0);
-  const scaled move = {{column ? none : side, column ? side : none}, (int_lanes)(1 - c->scale)};
-  return move;
-}
-
-/* That of t + c. */
+/* That of t + c. In a Julia set the constant does not move. */
 static step_derivative step_derivative_single(step_derivative of_t, const orbit_constant *c) {
   step_derivative next;
   for (uint k = 0; k < ORBIT_COLUMNS; k++) {
-    const scaled sum = scaled_sum(of_t.column[k], step_derivative_move(c, k));
+#if FORMULA_BEGINS_INSIDE
+    const scaled sum = scaled_sum(of_t.column[k], orbit_column(c, k));
+#else
+    const scaled sum = of_t.column[k];
+#endif
     next.column[k] = scaled_from(sum.z, sum.e);
   }
   return next;
@@ -96,7 +93,12 @@ static step_derivative step_derivative_over(const turn_record *record, scaled t,
   }
   const scaled cut_t = {scaled_cut(by_t.z), by_t.e};
   step_derivative next;
-#if FORMULA_ANALYTIC
+#if !FORMULA_BEGINS_INSIDE
+  for (uint k = 0; k < ORBIT_COLUMNS; k++) {
+    const scaled moved = turn_product(cut_t, turn_of_t(record, of_t.column[k]));
+    next.column[k] = scaled_from(moved.z, moved.e);
+  }
+#elif FORMULA_ANALYTIC
   const scaled move = {by_c.z, by_c.e - c->scale};
   const scaled sum = scaled_sum(turn_product(cut_t, of_t.column[0]), move);
   next.column[0] = scaled_from(sum.z, sum.e);

@@ -68,6 +68,20 @@ static int_lanes step_edge_proves(global const uint *words_of_all, uint place, s
   return near & (inside ? lanes_mask(excess.value + bound <= (number_real)(0)) : lanes_mask(excess.value > bound));
 }
 
+#if !FORMULA_BEGINS_INSIDE
+/* The lanes of the mask begin outside. */
+INLINED void step_errors_begun(step_errors *errors, const orbit_state *state, scaled reference, int_lanes outside,
+                               const advance_view *view) {
+  if (!lanes_any(outside)) return;
+  const error_place here = step_errors_place(errors, state, reference);
+  const int_lanes near = outside & turn_near(method_phase(view->method, PLACE_OWN), here.size * here.size,
+                                             view->radius_squared);
+  const int_lanes proved = error_outside(here, view->radius_squared) |
+                           step_edge_proves(view->method, PLACE_OWN, reference, state->z, state->error, near, false);
+  errors->certified = select(errors->certified, proved, outside);
+}
+#endif
+
 /* The lanes of the mask are inside at the iteration limit, or for ever. */
 INLINED void step_errors_inside(step_errors *errors, const orbit_state *state, scaled reference, int_lanes inside,
                                 const advance_view *view) {

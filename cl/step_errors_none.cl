@@ -34,6 +34,12 @@ INLINED void step_errors_proved(step_errors *errors, int_lanes mask) {
 INLINED void step_errors_see(orbit_state *state, int_lanes keep) {
 }
 
+#if !FORMULA_BEGINS_INSIDE
+INLINED void step_errors_begun(step_errors *errors, const orbit_state *state, scaled reference, int_lanes outside,
+                               const advance_view *view) {
+}
+#endif
+
 INLINED void step_errors_inside(step_errors *errors, const orbit_state *state, scaled reference, int_lanes inside,
                                 const advance_view *view) {
 }

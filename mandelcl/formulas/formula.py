@@ -142,9 +142,16 @@ class Formula:
     def perturbable(self) -> bool:
         """Whether its orbits can be computed as differences from a reference orbit.
 
-        They begin at 0, each line adds c once, last, and none multiplies z by a z of which it has turned a sign since.
+        Each line adds c once, last, and none multiplies z by a z of which it has turned a sign since. A place names one
+        of MOST_LINES references.
         """
-        return self.constant is None and self.grows and self.adds_last and all(line.conformal for line in self.lines)
+        fits = self.references <= MOST_LINES
+        return fits and self.grows and self.adds_last and all(line.conformal for line in self.lines)
+
+    @property
+    def references(self) -> int:
+        """How many reference orbits there are: those of 0 from each line on, and behind them a Julia set's own."""
+        return len(self.lines) + len(self.parameters)
 
     @property
     def folds(self) -> bool:

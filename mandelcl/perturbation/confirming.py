@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mandelcl.base.errors import NEVER, InvalidInputError, Token
+from mandelcl.base.errors import NEVER, Token
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
@@ -91,10 +91,8 @@ def confirm(
 ) -> Confirmation:
     """Compare counts of a job's pixels with those of exact arithmetic, for at most `seconds`.
 
-    `progress` is called with the number of pixels done. Raises InvalidInputError for a Julia set, and what
-    `exact_counts` raises.
+    `progress` is called with the number of pixels done. Raises what `exact_counts` raises.
     """
-    require_confirmable(job)
     points = [job.view.point(*pixel) for pixel in counts]
     exact = exact_counts(
         CountTask.of(job), points, seconds=seconds, processes=processes, cancel=cancel, progress=progress
@@ -105,9 +103,3 @@ def confirm(
         differing=tuple(Difference(*pixel, count, true) for pixel, count, true in pairs if true not in (None, count)),
         undecided=tuple(pixel for pixel, _, true in pairs if true is None),
     )
-
-
-def require_confirmable(job: Job) -> None:
-    """Raise InvalidInputError where there are no exact counts for a job's formula."""
-    if job.formula.constant is not None:
-        raise InvalidInputError("exact counts are those of orbits from 0, not of Julia sets; leave --confirm out")

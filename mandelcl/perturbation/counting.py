@@ -27,7 +27,7 @@ ROLE = "exact"
 class CountTask:
     """What all points have in common: the iteration limit, R², the bits after the point that are tried first.
 
-    Orbits are those of the `formula` from 0.
+    Orbits are those of the `formula`.
     """
 
     iterations: int
@@ -113,7 +113,7 @@ class _Counting:
             while (k := self._next()) is not None:
                 left = self._ends - time.monotonic()
                 answer = process.ask(_question(self._task, self._points[k], left))
-                self._note(k, _answered(answer, self._task.iterations))
+                self._note(k, _answered(answer, self._task))
 
     def _next(self) -> int | None:
         """Return which point is next; None where there is no other, or no time."""
@@ -145,6 +145,8 @@ def serve(channel: Channel) -> None:
     while True:
         question = channel.question()
         radius_squared, formula = from_hexadecimal(question["radius_squared"]), Formula.parse(question["formula"])
+        if question["constant"]:
+            formula = formula.julia(*map(from_hexadecimal, question["constant"]))
         task = CountTask(question["iterations"], radius_squared, question["bits"], formula)
         point = from_hexadecimal(question["re"]), from_hexadecimal(question["im"])
         outcome = _count(task, point, _within(question["seconds"]))
@@ -167,18 +169,19 @@ def _question(task: CountTask, point: Point, seconds: float) -> dict[str, Any]:
         "radius_squared": hexadecimal(task.radius_squared),
         "bits": task.bits,
         "formula": task.formula.text,
+        "constant": [hexadecimal(part) for pair in task.formula.parameters for part in pair],
         "re": hexadecimal(point[0]),
         "im": hexadecimal(point[1]),
         "seconds": seconds if math.isfinite(seconds) else None,
     }
 
 
-def _answered(answer: Mapping[str, Any], iterations: int) -> Outcome | None:
+def _answered(answer: Mapping[str, Any], task: CountTask) -> Outcome | None:
     try:
         if answer["outcome"] is None:
             return None
         count, z = answer["outcome"]
-        known = type(count) is int and 1 <= count <= iterations
+        known = type(count) is int and int(task.formula.begins_inside) <= count <= task.iterations
         place = None if z is None else (float(z[0]), float(z[1]))
     except (KeyError, TypeError, ValueError, IndexError):
         known = False

@@ -1,4 +1,4 @@
-"""Exact counts of any formula of operations from 0: in whole numbers, with a bound on their error."""
+"""Exact counts of any formula of operations: in whole numbers, with a bound on their error."""
 
 from fractions import Fraction
 from typing import TypeAlias
@@ -15,6 +15,7 @@ Counted: TypeAlias = tuple[int, tuple[float, float] | None]
 _CHUNK = 256  # iterations between two questions whether to keep on
 _PLAIN_BITS = 60  # after the point, of z as it is returned
 _HOPELESS = 8  # bits after the point above which an error tells nothing any more
+_ORIGIN = Fraction(0), Fraction(0)
 
 
 class LostError(Exception):
@@ -28,15 +29,14 @@ def formula_count(
 
     Raises LostError where that takes more bits.
     """
-    whole = integers_for(bits).whole
-    re, im = (part * (1 << bits) for part in point)
-    c: Parts = whole(round(re)), whole(round(im))
-    c_error = int(re.denominator * im.denominator > 1)
+    constant = formula.constant or point
+    c, c_error = _whole(constant, bits)
     lines = [[(operation, isinstance(operation, Store)) for operation in line] for line in formula.lines]
     most = radius_squared * (1 << 2 * bits)
     above, below = -(-most.numerator // most.denominator), most.numerator // most.denominator
-    z: Parts = whole(0), whole(0)
-    error = 0
+    z, error = _whole(_ORIGIN if formula.begins_inside else point, bits)
+    if not formula.begins_inside and point[0] ** 2 + point[1] ** 2 > radius_squared:
+        return 0, (_plain(z[0], bits), _plain(z[1], bits))
     for n in range(1, iterations):
         if n % _CHUNK == 0 and not keep_on(n):
             return None
@@ -55,6 +55,13 @@ def formula_count(
                 continue
             raise LostError
     return iterations, None
+
+
+def _whole(point: Point, bits: int) -> tuple[Parts, int]:
+    """Return a point in units of 2^−bits, and a bound of how far that is off."""
+    whole = integers_for(bits).whole
+    re, im = (part * (1 << bits) for part in point)
+    return (whole(round(re)), whole(round(im))), int(re.denominator * im.denominator > 1)
 
 
 def _plain(part: int, bits: int) -> float:

@@ -1,24 +1,23 @@
 """References of version 2: the exact orbit of 0 under any formula of operations, rounded place by place.
 
-The orbit of phase q begins with line q. Each part of Z_n is that of the exact orbit of the exact centre, rounded toward
-zero to 53 bits with an exponent of its own; 0 is +0. It is computed in whole numbers with a bound on their error, and
-again with more bits wherever the bound leaves a rounding open (A. Ziv, ACM TOMS 17, 1991). So whatever computes it, in
-however many bits, gives the same.
+The orbit of phase q begins with line q. In a Julia set, the phase behind the last one is the orbit of the centre
+itself, from line 0 on. Each part of Z_n is that of the exact orbit of the exact centre, rounded toward zero to 53 bits
+with an exponent of its own; 0 is +0. It is computed in whole numbers with a bound on their error, and again with more
+bits wherever the bound leaves a rounding open (A. Ziv, ACM TOMS 17, 1991). So whatever computes it, in however many
+bits, gives the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.core.reference import MAP_VERSION, Reference
 from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Parts
-from mandelcl.formulas.line import Line
-from mandelcl.formulas.operations import IntegerErrors, Store, Turning
+from mandelcl.formulas.operations import IntegerErrors, OrbitPoint, Store, Turning
 from mandelcl.perturbation.attraction import all_stay
 from mandelcl.perturbation.exact_period import ExactPeriodSearch
 from mandelcl.perturbation.exact_places import (
-    ORIGIN,
     ExactPlace,
     InnerParts,
     OpenRoundingError,
@@ -26,24 +25,33 @@ from mandelcl.perturbation.exact_places import (
     exact_place,
     of_places,
     rounded,
+    rounded_fraction,
     rounded_place,
 )
 from mandelcl.perturbation.exact_square import square_orbit
 from mandelcl.perturbation.integers import integers_for, reference_bits
+from mandelcl.perturbation.julia_end import JuliaEnd
 from mandelcl.perturbation.map_orbit import MapSearch
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, INSIDE, PERIOD, Orbit
+from mandelcl.perturbation.rationals import Rationals
 
 _MORE_BITS, _MORE_BITS_OF_SQUARE = 64, 0  # than references of version 1 have, at first
 _MOST_MORE_BITS = 1 << 16
 _FARTHEST = 1 << 500  # doubles have the place behind it, too
 _LOOK = 256  # iterations between two looks at what cancels
+_EXACT_BITS, _EXACT_PLACES = 256, 64  # of a part's denominator: up to these, so many places are exact fractions
+_RATIONALS = Rationals()
 
 
 class _ExactSteps:
-    """Z_n in units of 2^−bits, a bound of the error of its modulus, and which parts are exactly 0."""
+    """Z_n in units of 2^−bits, a bound of the error of its modulus, and which parts are exactly 0.
 
-    def __init__(self, lines: Sequence[Line], phase: int, centre: tuple[Fraction, Fraction], bits: int) -> None:
-        kind = integers_for(bits)
+    The first places are exact fractions while these are short: a part may have so few bits that no error can be beside
+    it.
+    """
+
+    def __init__(self, formula: Formula, phase: int, centre: tuple[Fraction, Fraction], bits: int) -> None:
+        kind, lines, constant = integers_for(bits), formula.lines, formula.constant or centre
         self._lines = [
             [
                 (operation, isinstance(operation, Store), place in line.inner_folds)
@@ -52,17 +60,22 @@ class _ExactSteps:
             for line in lines
         ]
         self._phase, self._bits, self._n = phase, bits, 0
-        re, im = (part * (1 << bits) for part in centre)
+        re, im = (part * (1 << bits) for part in constant)
         self._c = kind.whole(round(re)), kind.whole(round(im))
         self._c_error = int(re.denominator * im.denominator > 1)
-        self._c_zeros = centre[0] == 0, centre[1] == 0
-        self._centre, first = centre, lines[phase]
-        self._begins_with_c = first.grows and first.adds  # 0, and then c
-        self._z: Parts = kind.whole(0), kind.whole(0)
-        self._error, self._zeros = 0, (True, True)
+        self._c_zeros = constant[0] == 0, constant[1] == 0
+        self._constant = constant
+        self.start = (Fraction(0), Fraction(0)) if phase < len(lines) else centre
+        re, im = (part * (1 << bits) for part in self.start)
+        self._z: Parts = kind.whole(round(re)), kind.whole(round(im))
+        self._error = int(re.denominator * im.denominator > 1)
+        self._zeros = self.start[0] == 0, self.start[1] == 0
+        self._exactly: tuple[Fraction, Fraction] | None = self.start
 
     def step(self) -> InnerParts:
         """Go on to Z_{n+1}, and return what the inner folds take of Z_n; raises OpenRoundingError."""
+        if self._exactly is not None:
+            return self._fraction_step(self._exactly)
         inner: list[tuple[int, int]] = []
         z, error, zeros, c, bits = self._z, self._error, self._zeros, self._c, self._bits
         stored, stored_error, stored_zeros = z, error, zeros
@@ -80,10 +93,27 @@ class _ExactSteps:
         self._z, self._error, self._zeros, self._n = z, error, zeros, self._n + 1
         return tuple(inner)
 
+    def _fraction_step(self, z: tuple[Fraction, Fraction]) -> InnerParts:
+        """Do what `step` does, from a z that is exact."""
+        if self._n == _EXACT_PLACES or max(part.denominator for part in z).bit_length() > _EXACT_BITS:
+            self._exactly = None
+            return self.step()
+        inner, stored, bits = list[tuple[int, int]](), z, self._bits
+        for operation, stores, takes_part in self._lines[(self._phase + self._n) % len(self._lines)]:
+            if takes_part and isinstance(operation, Turning):
+                inner.append(rounded_fraction(z[operation.part]))
+            z = operation.value(_RATIONALS, OrbitPoint(z, stored, self._constant))
+            stored = z if stores else stored
+        re, im = (part * (1 << bits) for part in z)
+        whole = type(self._z[0])
+        self._exactly, self._n, self._zeros = z, self._n + 1, (re == 0, im == 0)
+        self._z, self._error = (whole(round(re)), whole(round(im))), int(re.denominator * im.denominator > 1)
+        return tuple(inner)
+
     def place(self, radius_squared: Fraction) -> ExactPlace:
         """Return where the orbit is; raises OpenRoundingError."""
-        if self._n == 1 and self._begins_with_c:
-            return exact_place(self._centre, radius_squared)  # of which a part alone may be exact
+        if self._exactly is not None:
+            return exact_place(self._exactly, radius_squared)
         return rounded_place(self._z, self._error, self._zeros, self._bits, radius_squared)
 
 
@@ -98,12 +128,13 @@ def exact_orbit(
 ) -> Orbit:
     """Return the orbit of a reference of version 2 or 3 under a formula, from a phase of it.
 
-    It ends at the first of: |Z|² > R², a place at which some c within the radius has z = 0 to first order, the
-    iteration limit, a proof that no orbit of the region escapes. `progress` is told now and then how many iterations
-    are done. Raises CancelledError, and InvalidInputError for a point beyond the range of double, or an orbit of which
-    a part is neither 0 nor told from 0.
+    It ends at the first of: |Z|² > R², a place at which some c within the radius has z = 0 to first order or, in a
+    Julia set, one that `JuliaEnd` finds, the iteration limit, a proof that no orbit of the region escapes. `progress`
+    is told now and then how many iterations are done. Raises CancelledError, and InvalidInputError for a point beyond
+    the range of double, or an orbit of which a part is neither 0 nor told from 0.
     """
-    if max(abs(reference.re), abs(reference.im)) >= _FARTHEST:
+    parameters = (part for pair in formula.parameters for part in pair)
+    if max(abs(part) for part in (reference.re, reference.im, *parameters)) >= _FARTHEST:
         raise InvalidInputError("perturbation reaches 2^500 from 0, where no orbit stays; move the center")
     square = formula.knows_inside
     bits = reference_bits(reference.radius) + (_MORE_BITS_OF_SQUARE if square else _MORE_BITS)
@@ -136,9 +167,14 @@ def _orbit(
     progress: Callable[[int], None] | None,
 ) -> Orbit:
     centre = reference.re, reference.im
-    steps = _ExactSteps(formula.lines, phase, centre, bits)
-    search = ExactPeriodSearch(formula.lines, phase, centre, reference.radius)
-    places = [ORIGIN]
+    steps = _ExactSteps(formula, phase, centre, bits)
+    places = [exact_place(steps.start, radius_squared)]
+    search: ExactPeriodSearch | JuliaEnd
+    if formula.begins_inside:
+        search = ExactPeriodSearch(formula.lines, phase, centre, reference.radius)
+    else:
+        search = JuliaEnd(formula.lines, phase, reference.radius)
+        search.begins(places[0].re, places[0].im)
     inner: list[InnerParts] = []
     ended, asked = AT_LIMIT, _LOOK  # whether the region is inside is asked whenever the length has doubled
     for n in range(1, iterations + 1):
@@ -155,7 +191,7 @@ def _orbit(
             stop_if(cancel)
             if progress is not None:
                 progress(n)
-        if n == asked:
+        if n == asked and formula.begins_inside:
             asked *= 2
             if all_stay(*doubles_of(places), reference.radius, radius_squared, formula.lines, phase):
                 ended = INSIDE

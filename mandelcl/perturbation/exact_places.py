@@ -85,11 +85,11 @@ def _edge(rest: int, error: int, denominator: int, bits: int) -> Rounded | None:
 def exact_place(z: tuple[Fraction, Fraction], radius_squared: Fraction) -> ExactPlace:
     """Return the place of an orbit that is exactly at z."""
     rest = z[0] ** 2 + z[1] ** 2 - radius_squared
-    edge = _of_fraction(rest) if abs(rest) < Fraction(2) ** _EDGE_EXPONENT else None
-    return ExactPlace(_of_fraction(z[0]), _of_fraction(z[1]), edge, rest > 0)
+    edge = rounded_fraction(rest) if abs(rest) < Fraction(2) ** _EDGE_EXPONENT else None
+    return ExactPlace(rounded_fraction(z[0]), rounded_fraction(z[1]), edge, rest > 0)
 
 
-def _of_fraction(value: Fraction) -> Rounded:
+def rounded_fraction(value: Fraction) -> Rounded:
     """Return a number rounded toward zero."""
     top = value.numerator.bit_length() - value.denominator.bit_length()
     m, e = _truncated(int(abs(value) * Fraction(2) ** (_DOUBLE_BITS + 1 - top)), top - _DOUBLE_BITS - 1)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeGuard
 
@@ -23,7 +24,8 @@ from mandelcl.perturbation.table import Table, build
 class ReferenceKey(NamedTuple):
     """A reference, its iteration limit and R², and the bits of the number for which errors are bounded, or None.
 
-    `formula` and `phase` say of which orbit it is the reference: that of 0 from line `phase` on.
+    `formula` and `phase` say of which orbit it is the reference: that of 0 from line `phase` on, or behind all lines
+    that of the point itself, in a Julia set.
     """
 
     reference: Reference
@@ -32,6 +34,14 @@ class ReferenceKey(NamedTuple):
     unit_bits: int | None = None
     formula: Formula = MANDELBROT
     phase: int = 0
+
+    @property
+    def of_orbit(self) -> "ReferenceKey":
+        """What decides the orbit alone: not how long steps are, nor in a Julia set, for orbits of 0, the point."""
+        reference = replace(self.reference, step_bits=0, tail_bits=0)
+        if not self.formula.begins_inside and self.phase < len(self.formula.lines):
+            reference = replace(reference, re=Fraction(0), im=Fraction(0))
+        return self._replace(reference=reference, unit_bits=None)
 
 
 _KIND = "orbits"
@@ -68,7 +78,7 @@ def found_orbit(key: ReferenceKey, cancel: Token = NEVER, progress: Callable[[in
 
 def _computed(key: ReferenceKey, cancel: Token, progress: Callable[[int], None] | None) -> Orbit:
     """Return the orbit as the reference's version defines it."""
-    reference, iterations, radius_squared, _, formula, phase = key
+    reference, iterations, radius_squared, _, formula, phase = key.of_orbit
     if reference.version >= EXACT_VERSION:
         return exact_orbit(reference, formula, phase, iterations, radius_squared, cancel, progress)
     return reference_orbit(reference, iterations, radius_squared, cancel, progress)
@@ -79,7 +89,7 @@ def table_of(key: ReferenceKey, orbit: Orbit, cancel: Token = NEVER, threads: in
     reference = key.reference
     return build(
         orbit,
-        reference.radius,
+        reference.radius if key.formula.begins_inside else None,
         reference.step_bits,
         cancel,
         lines=key.formula.lines,
@@ -97,12 +107,13 @@ def _serves(found: Orbit | None, iterations: int) -> TypeGuard[Orbit]:
 
 def _name(key: ReferenceKey) -> str:
     """Return the name of an orbit: the constants of long steps, and the iteration limit, are none of its business."""
-    reference = key.reference
+    reference = key.of_orbit.reference
     numbers = (reference.re, reference.im, reference.radius, key.radius_squared)
     parts = [hex(part) for number in numbers for part in number.as_integer_ratio()]
     form = _FORM
     if reference.version >= EXACT_VERSION:
         parts += [str(key.phase), key.formula.text]
+        parts += [hex(part) for pair in key.formula.parameters for number in pair for part in number.as_integer_ratio()]
         form = _EXACT_FORM
     return hashlib.sha256(" ".join((str(form), str(reference.version), *parts)).encode()).hexdigest()[:32]
 

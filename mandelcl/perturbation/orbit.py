@@ -59,7 +59,7 @@ class Orbit:
     [1/2, 1). `ended` says what Z_M is: the first of a `period` of the region (|Z_M| < radius·|dZ_M/dc|), the first that
     has `escaped` (|Z_M|² > R²), the last before the iteration limit ("cap", a name that caches keep), or one beyond
     which nothing is needed, since all of the region is `inside`: its orbits never escape. Unless the limit ended it,
-    M is the same for any higher limit.
+    M is the same for any higher limit. In a Julia set a "period" is what julia_end.py looks for.
 
     References of version 2 also have, by m, the (re, im) of each Z_m of which a part is not 0 and below 2^−900, and the
     `edges` |Z_m|² − R² that are below 2^−12: each number is (k, e) for k·2^e, of 53 bits. `inner` has what the inner

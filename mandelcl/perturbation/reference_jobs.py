@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -162,7 +162,7 @@ def _forget(most: int) -> None:
 def _started(key: ReferenceKey, pool: "Pool | None", then: tuple[Hashable, Make] | None) -> _Begun:
     future: Future[tuple[Orbit, Table]] = Future()
     made: dict[Hashable, Any] = {}
-    alike = (begun for begun_key, begun in _begun.items() if _orbit_of(begun_key) == _orbit_of(key))
+    alike = (begun for begun_key, begun in _begun.items() if begun_key.of_orbit == key.of_orbit)
     other = next((begun for begun in alike if not begun.failed and not begun.orbit.cancel.is_set()), None)
     under_way = other.orbit if other else _UnderWay()
 
@@ -219,11 +219,6 @@ def _with_end(key: ReferenceKey) -> _Begun | None:
             if orbit.ended != AT_LIMIT and orbit.iterations <= key.iterations:
                 return begun
     return None
-
-
-def _orbit_of(key: ReferenceKey) -> ReferenceKey:
-    """Return what decides an orbit alone: the bits of steps and tail do not."""
-    return key._replace(reference=replace(key.reference, step_bits=0, tail_bits=0), unit_bits=None)
 
 
 @atexit.register

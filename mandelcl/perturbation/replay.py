@@ -47,7 +47,7 @@ class Turn:
 
 
 class Replay:
-    """Orbits beside the references of a formula's phases, for points that are differences of c times 2^scale.
+    """Orbits beside the references of a formula, for points that are differences from the reference's times 2^scale.
 
     `radius_squared` is R² as the number has it.
     """
@@ -91,7 +91,9 @@ class Replay:
         """Yield the turns of a point's orbit until it is outside or at the iteration limit."""
         constants, returns = self._constants(re, im), self._references[0][0].returns
         map_ = None if returns is None else MapReplay(returns, self._format, constants[0])
-        turn = Turn(State(ZERO, node=None if map_ is None else 0), 0, (0.0, 0.0), outside=False)
+        turn = self._start(re, im, None if map_ is None else 0)
+        if turn.outside:
+            yield turn
         while turn.n < self._iterations and not turn.outside:
             if map_ is not None and returns is not None and turn.state.node is not None:
                 run = map_.run(turn.state.z, turn.state.node, self._iterations - turn.n)
@@ -115,10 +117,21 @@ class Replay:
             (x, y), n = self._next(x, y, whole, n), n + 1
         return n, norm
 
+    def _start(self, re: float, im: float, node: int | None) -> Turn:
+        """Return where the orbit of a point begins: at 0, or at the point beside a Julia set's own reference."""
+        if self._formula.begins_inside:
+            return Turn(State(ZERO, node=node), 0, (0.0, 0.0), outside=False)
+        number, phase = self._format, len(self._formula.lines)
+        z, there = number.normal(re, im, -self._scale), self._value(phase, 0)
+        w = number.sum(there, z)
+        plain = number.multiply(number.norm(w.re, w.im), number.power(2 * max(-60, min(60, w.exponent))))
+        outside = self._is_outside(phase, 0, there, z, plain)
+        return Turn(State(z, phase=phase), 0, number.plain(w), outside)
+
     def _constants(self, re: float, im: float) -> tuple[Scaled, Scaled, Parts]:
         """Return the difference of the constant, its square, and the constant."""
         number = self._format
-        c = number.normal(re, im, -self._scale)
+        c = number.normal(re, im, -self._scale) if self._formula.begins_inside else ZERO
         square = number.normal(*number.product(c, c), 2 * c.exponent)
         (x, y), (u, v) = number.plain(self._value(0, 1)), number.plain(c)
         add, cut = number.add, number.cut_off
@@ -144,7 +157,7 @@ class Replay:
         plain = number.multiply(norm, power(2 * max(-60, min(60, exponent))))
         outside = self._is_outside(phase, place, there, z, plain)
         if norm < number.norm(dx, dy) or place >= self._references[phase][0].length:
-            z, place, phase = number.normal(x, y, exponent), 0, (phase + place) % len(self._references)
+            z, place, phase = number.normal(x, y, exponent), 0, (phase + place) % len(self._formula.lines)
         whole = level is None and z.exponent > -self._reference.tail_bits
         w = number.plain(Scaled(x, y, exponent))
         return Turn(State(z, place, phase, whole), n + length, w, outside)
@@ -182,7 +195,7 @@ class Replay:
         u, v = number.plain(self._value(phase, place))
         u, v = add(x, -u), add(y, -v)
         if norm < _CLOSE_RETURN or ended or norm < number.norm(u, v):
-            z, place, phase = number.normal(x, y, 0), 0, (phase + place) % len(self._references)
+            z, place, phase = number.normal(x, y, 0), 0, (phase + place) % len(self._formula.lines)
         else:
             z = number.normal(u, v, 0)
         far = z.exponent > -self._reference.tail_bits and norm >= _CLOSE_RETURN
@@ -190,7 +203,7 @@ class Replay:
 
     def _delta(self, state: State, z: Scaled) -> Scaled:
         """Return the difference after the line that is next, but for the constant."""
-        line = self._formula.lines[(state.phase + state.place) % len(self._references)]
+        line = self._formula.lines[(state.phase + state.place) % len(self._formula.lines)]
         inner = self._references[state.phase][0].inner[: len(line.inner_folds)]
         parts = [(self._format.rounded(float(m[state.place])), int(e[state.place])) for m, e in inner]
         return line.beside(self._format, ScaledBeside(self._value(state.phase, state.place), z), parts).by

@@ -27,6 +27,7 @@ from mandelcl.perturbation.error_rows import Domain
 from mandelcl.perturbation.jets import (
     ALL_ROWS,
     DIRECT_ROWS,
+    ZERO_EXPONENT,
     Floats,
     Indices,
     Integers,
@@ -45,6 +46,7 @@ _MOST_ITERATIONS = 1 << 30
 _AT_ONCE = 4096  # records whose arrays a core's cache holds
 _MOST_THREADS = 8  # more wait for one another between numpy's calls
 _MANTISSA_BITS = 53
+_NO_REACH = Positives(np.array([0.5]), np.array([ZERO_EXPONENT], np.int32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +73,7 @@ class Table:
 
 def build(
     orbit: Orbit,
-    radius: Fraction,
+    radius: Fraction | None,
     step_bits: int,
     cancel: Token = NEVER,
     *,
@@ -83,6 +85,7 @@ def build(
 ) -> Table:
     """Return the table of an orbit under the lines of a formula, from a phase on, for all c with |c| ≤ radius.
 
+    A radius of None is for a c of 0 alone.
     A step's quadratic part is at most about 2^−`step_bits` of the linear one, what it leaves out about the square of
     that. With `unit_bits` come bounds on errors, for steps in a number that rounds by 2^−`unit_bits`; the rest is the
     same. With `ends_before` no step leads to the orbit's last place: where that lies outside, the place before is
@@ -91,7 +94,7 @@ def build(
     """
     if orbit.length >= _MOST_ITERATIONS:
         raise InvalidInputError(f"the reference has {orbit.length} iterations; a table takes fewer than 2^30")
-    values, reach = Values.of(orbit), _rounded_up(radius)
+    values, reach = Values.of(orbit), _NO_REACH if radius is None else _rounded_up(radius)
     end = orbit.length - 1 if ends_before else orbit.length
     block = fanout = _LEAN_BLOCK if end >= _LEAN_FROM else _BLOCK
     above = _levels(end, block)

@@ -24,7 +24,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.locations import LOCATIONS
 from mandelcl.engine import choose
 from mandelcl.engine.program import Program
-from tests.cli.conftest import SMALL, Run, refused, start, wait_for
+from tests.cli.conftest import SMALL, Run, start, wait_for
 
 
 def pixels(path: Path) -> bytes:
@@ -104,9 +104,10 @@ def test_render_confirms_pixels_in_exact_arithmetic(draw: Run, folder: Path) -> 
     assert draw(*coarse, "--quiet").err == ""
 
 
-def test_confirm_refuses_julia_sets(run: Run, folder: Path) -> None:
-    line = refused(run, folder, "render", "--formula", "burning-ship", "--julia", "0.1", "0.2", "--confirm", "3")
-    assert line == "mandelcl: exact counts are those of orbits from 0, not of Julia sets; leave --confirm out"
+def test_confirm_takes_julia_sets(draw: Run) -> None:
+    place = ("--julia", "0.2", "0.1", "--center", "6", "8", "--zoom", "1", "--size", "12x8", "--escape-radius", "10")
+    drawn = draw("render", "--formula", "burning-ship", *place, "--confirm", "30", "-o", "julia.png", "--json")
+    assert json.loads(drawn.out)["confirmed"]["agreeing"] == 30
 
 
 def test_confirm_takes_other_formulas(draw: Run) -> None:

@@ -12,7 +12,7 @@ DEEP = ("--center", "0", "1", "--zoom", "1e50")
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--julia", "-0.8", "0.156", "--method", "perturbation"), "does not have julia"),
+        (("--julia", "1", "0", "--formula", " / ".join(8 * ["sqr add"]), "--method", "perturbation"), "does not have"),
         (("--formula", "store absx mul add", "--method", "perturbation"), "does not have store absx mul add"),
         ((*DEEP, "--formula", "sqr add absx", "--method", "perturbation"), "does not have sqr add absx"),
         ((*DEEP, "--formula", "sqr / sqr add", "--reference", "0", "1", "1"), "does not have sqr / sqr add"),

@@ -75,17 +75,21 @@ def exact_counts(job: Job, bits: int) -> Words:
 
 def _count(job: Job, re: Fraction, im: Fraction, bits: int) -> int:
     most = job.radius_squared * (1 << 2 * bits)
-    orbit = _orbit(job.formula, round(re * (1 << bits)), round(im * (1 << bits)), bits)
-    for n, (x, y) in zip(range(1, job.iterations), orbit, strict=False):
+    orbit = orbit_of(job.formula, round(re * (1 << bits)), round(im * (1 << bits)), bits)
+    for n, (x, y) in zip(range(job.iterations), orbit, strict=False):
         if x * x + y * y > most:
             return n
     return job.iterations
 
 
-def _orbit(formula: Formula, re: int, im: int, bits: int) -> Iterator[tuple[int, int]]:
-    """Yield z_1, z_2 …, by the definition of each operation."""
+def orbit_of(formula: Formula, re: int, im: int, bits: int) -> Iterator[tuple[int, int]]:
+    """Yield z_0, z_1 … of a point, by the definition of each operation."""
     x = y = n = 0
+    if formula.constant is not None:
+        x, y = re, im
+        re, im = (round(part * (1 << bits)) for part in formula.constant)
     lines = [line.split() for line in formula.text.split(" / ")]
+    yield x, y
     while True:
         stored = x, y
         for name in lines[n % len(lines)]:
@@ -114,9 +118,14 @@ def job_of(text: str, re: str, im: str, depth: int, number: str) -> Job:
 
 
 def _job(text: str, centre: deep.Point, across: Fraction, number: str, iterations: int) -> Job:
+    return job_about(Formula.parse(text), centre, across, number, iterations)
+
+
+def job_about(formula: Formula, centre: deep.Point, across: Fraction, number: str, iterations: int) -> Job:
+    """Return a job of a few pixels about a point, that is so wide."""
     view = deep.around(centre, across, 6, 4)
     reference = replace(Reference.of(view, *deep.BITS[number]), version=EXACT_VERSION)
-    settings = {"formula": Formula.parse(text), "radius_squared": Fraction(100)}
+    settings = {"formula": formula, "radius_squared": Fraction(100)}
     return deep.job(view, iterations, number, reference=reference, **settings)
 
 

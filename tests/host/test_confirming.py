@@ -1,12 +1,9 @@
 """Some counts of a field against exact arithmetic: which are drawn, what is reported."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
-from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
@@ -61,7 +58,9 @@ def test_pixels_beyond_the_time_limit_are_undecided() -> None:
     assert found.share == 1.0
 
 
-def test_julia_sets_are_refused() -> None:
-    job = replace(JOB, formula=MANDELBROT.julia(-1, 0))
-    with pytest.raises(InvalidInputError, match="not of Julia sets"):
-        confirm(job, {(0, 0): 7})
+def test_counts_of_julia_sets_are_those_of_their_orbits() -> None:
+    # With c = −2 and R = 2, the orbit of 2 stays, and those of 9/4 and 5/2 begin outside.
+    view = View.upright(2, 0, "1/4", 3, 1)
+    found = confirm(Job(view, 50, formula=MANDELBROT.julia(-2, 0)), {(0, 0): 50, (1, 0): 0, (2, 0): 1}, processes=1)
+    assert found.agreeing == 2
+    assert found.differing == (Difference(2, 0, 1, 0),)

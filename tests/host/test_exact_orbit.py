@@ -157,9 +157,39 @@ def test_values_near_the_escape_radius_keep_how_far_they_are_from_it() -> None:
 
 
 def test_an_orbit_that_cannot_be_rounded_is_refused() -> None:
-    # The square of z = x + xi has no real part, which no number of bits tells.
+    # The square of z = x + xi has no real part, which no number of bits tells, unless x is short.
+    formula, long = Formula.parse("sqr add / sqr"), "0." + 90 * "3"
     with pytest.raises(InvalidInputError, match="move the center a little"):
-        exact_orbit(_reference("1/3", "1/3"), Formula.parse("sqr add / sqr"), 0, 9, FOUR)
+        exact_orbit(_reference(long, long), formula, 0, 9, FOUR)
+    assert exact_orbit(_reference("1/3", "1/3"), formula, 0, 9, FOUR).re[2] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "re", "im"),
+    [("tricorn", "0.1", "0.65"), ("burning-ship", "0.1", "0.65"), ("perpendicular", "-0.5", "0.61")],
+)
+def test_parts_of_short_numbers_are_rounded(text: str, re: str, im: str) -> None:
+    """One of them is −5/16 or 0, of which no error leaves the rounding certain."""
+    assert exact_orbit(_reference(re, im), Formula.parse(text), 0, 99, FOUR).length > 2
+
+
+@pytest.mark.parametrize(
+    ("constant", "point", "lengths"),
+    [
+        (("0", "0"), ("0.3", "0.2"), (1, 9)),  # at 0 at once, and near it
+        (("-1", "0"), ("0.3", "0.2"), (2, 22)),
+        (("-0.12", "0.74"), ("0.3", "0.2"), (35, 67)),  # round an attracting cycle
+        (("-2", "0"), ("2", "0"), (429, 428)),  # at a repelling point, until any other orbit has long left
+    ],
+)
+def test_references_of_julia_sets_end(
+    constant: tuple[str, str], point: tuple[str, str], lengths: tuple[int, int]
+) -> None:
+    formula = Formula.parse("mandelbrot").julia(*constant)
+    reference = Reference(Fraction(point[0]), Fraction(point[1]), Fraction(1, 10**60))
+    orbits = [exact_orbit(reference, formula, phase, 20000, Fraction(100)) for phase in range(2)]
+    assert [orbit.ended for orbit in orbits] == [PERIOD, PERIOD]
+    assert tuple(orbit.length for orbit in orbits) == lengths
 
 
 @pytest.mark.parametrize("text", ["sqr add", "absx absy sqr add"])

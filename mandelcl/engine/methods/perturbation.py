@@ -192,8 +192,8 @@ def _key(job: Job, phase: int = 0) -> "ReferenceKey":
 
 
 def _keys(job: Job) -> "list[ReferenceKey]":
-    """Return the keys of all phases of a resolved job's formula."""
-    return [_key(job, phase) for phase in range(len(job.formula.lines))]
+    """Return the keys of all references of a resolved job."""
+    return [_key(job, phase) for phase in range(job.formula.references)]
 
 
 def _references(job: Job) -> "list[tuple[Orbit, Table]]":
@@ -222,7 +222,8 @@ def host_work(job: Job) -> int:
     from mandelcl.perturbation.reference_jobs import known_end
 
     reference = reference_of(job)
-    if known_end(_key(job)):
+    phase = 0 if job.formula.begins_inside else len(job.formula.lines)
+    if known_end(_key(job, phase)):
         return 0
     bits = reference_bits(reference.radius)
     if not job.formula.knows_inside:
@@ -231,10 +232,15 @@ def host_work(job: Job) -> int:
 
 
 def period(job: Job) -> int:
-    """Return the period of the region about a settled job's reference, if it has one within the limit; else 0."""
+    """Return the period of the region about a settled job's reference, if it has one within the limit; else 0.
+
+    A Julia set's has none.
+    """
     from mandelcl.perturbation.orbit import PERIOD
     from mandelcl.perturbation.reference_jobs import reference_and_table
 
+    if not job.formula.begins_inside:
+        return 0
     orbit, _ = reference_and_table(_key(job))
     return orbit.iterations if orbit.ended == PERIOD else 0
 

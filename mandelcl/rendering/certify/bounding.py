@@ -64,9 +64,11 @@ class Bounding:
 def _wider(job: Job) -> Iterator[Job]:
     """Yield the job in fixed point with increasing numbers of words; nothing if fixed point cannot hold it.
 
-    Its kernel bounds the errors of lines of one square.
+    Its kernel bounds the errors of orbits from 0 by lines of one square.
     """
     view = job.view
+    if not job.formula.begins_inside:
+        return
     if view.largest_coordinate() > _FARTHEST or not all(line.squares for line in job.formula.lines):
         return
     least = max(_LEAST_WORDS, 1 - (-fraction_bits(view.pitch) // 32))

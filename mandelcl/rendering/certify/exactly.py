@@ -77,7 +77,7 @@ def _write(words: Words, job: Job, point: Point, outcome: Outcome) -> None:
 
 def _smooth(job: Job, point: Point, count: int, z: tuple[float, float]) -> tuple[int, float]:
     """Return the step at which an escaped orbit leaves the smooth radius, and |z|² there."""
-    (re, im), (x, y) = map(float, point), z
+    (re, im), (x, y) = map(float, job.formula.constant or point), z
     step, limit = count, float(SMOOTH_RADIUS_SQUARED)
     arithmetic = Scalars(IEEE_FORMATS[DOUBLE.name], fused=True)
     c = arithmetic.value(re), arithmetic.value(im)
