@@ -80,8 +80,8 @@ def require_distances(plain: Job, device: Device, bits: int) -> None:
     """Fail unless the distances of a job's pixels are those of differences of orbits in so many bits.
 
     A step is off by 2^(−2·step_bits) at most, which a long step leaves out; the roundings of any step are less. A
-    distance is stored as two floats. Where an orbit goes on long after it has left the reference's, the bound is wide, so
-    the errors of half of the pixels are tested, too.
+    distance is stored as two floats. Where an orbit goes on long after it has left the reference's, the bound is wide.
+    So the errors of half of the pixels are tested, too.
     """
     job, number, reference = replace(plain, planes=("counts", "distance")), plain.number, plain.reference
     assert reference is not None

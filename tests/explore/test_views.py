@@ -24,6 +24,16 @@ DEEP = {
     "iterations": 20000,
 }
 
+DEEP_JULIA = {
+    **DEEP,
+    "lattice": {
+        "re": "0.287582135103377418089356107846775496087229255112839598349431",
+        "im": "0.243338729702857815306378245101117727458424754326248890911057",
+        "pitch": "1e-42",
+    },
+    "formula": {"name": "julia", "re": "-0.12", "im": "0.74"},
+}
+
 
 def same_as_rendered(picture: Picture) -> None:
     """Check that the counts and fractions are those of the job that the server named."""
@@ -53,8 +63,9 @@ def same_as_rendered(picture: Picture) -> None:
             marks=pytest.mark.long,
         ),
         DEEP,
+        DEEP_JULIA,
     ],
-    ids=["home", "turned", "julia", "ship", "fixed", "deep"],
+    ids=["home", "turned", "julia", "ship", "fixed", "deep", "deep-julia"],
 )
 def test_view_at_rest_equals_its_rendered_job(page: Page, wanted: dict[str, object]) -> None:
     picture = page.view(wanted)
