@@ -178,7 +178,7 @@ class Session:
         if CERTIFIED.name in work.job.planes and choice is not None:
             from mandelcl.rendering.certify.work import certified
 
-            work = certified(work, choice, settings, ExactCounts(progress, on_message).show)
+            work = certified(work, choice, settings, ExactCounts(progress, on_message).show, on_message)
         for warning in (*work.warnings, *cache.complaints()):
             on_message(warning)
         return work

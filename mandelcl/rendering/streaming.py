@@ -6,6 +6,7 @@ long as its slowest stage. Memory holds only rows that are finished but not yet 
 """
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -86,6 +87,7 @@ def render_to(
     keeps its number. `single_use` is for a process that uses OpenCL only once: only the runtime of the device is
     opened, if an earlier process has chosen the device. Raises FileError, and the errors of `render`.
     """
+    began = time.perf_counter()
     paths = paths_of(paths)
     require_inputs(job, devices, settings)
     require_hooks(cancel, progress=progress, on_message=on_message, on_counts=on_counts)
@@ -175,6 +177,12 @@ def render_to(
             from mandelcl.rendering import at_limit  # for few renders
 
             for line in at_limit.lines(report.share_at_limit, work.job, session, self_test, cancel or NEVER):
+                on_message(line)
+        if work.job.formula.folds:
+            from mandelcl.rendering import by_rounding  # for few renders
+
+            seconds = time.perf_counter() - began
+            for line in by_rounding.lines(work.job, report, seconds, session, self_test, cancel or NEVER):
                 on_message(line)
     for complaint in cache.complaints():
         on_message(complaint)

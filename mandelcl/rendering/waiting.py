@@ -43,7 +43,7 @@ def await_reference(job: Job, progress: ShowProgress | None, on_message: Callabl
             most = seconds * job.iterations / iterations
             on_message(
                 f"the reference orbit has {iterations:,} of at most {job.iterations:,} iterations after "
-                f"{seconds:.0f} s and may take up to {_duration(most)}; press Ctrl-C to stop"
+                f"{seconds:.0f} s and may take up to {duration(most)}; press Ctrl-C to stop"
             )
 
     method = method_of(job)
@@ -72,11 +72,11 @@ class ExactCounts:
             left = seconds * (total - done) / done
             self._on_message(
                 f"{done:,} of {total:,} pixels are counted in exact arithmetic after {seconds:.0f} s; the rest of "
-                f"this block may take {_duration(left)}; press Ctrl-C to stop"
+                f"this block may take {duration(left)}; press Ctrl-C to stop"
             )
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a time in the largest unit in which it is at least two."""
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:

@@ -1,5 +1,6 @@
 """The last stage of certifying: exact counts on a device and on all cores, within a time limit."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import TypeAlias
@@ -7,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mandelcl.base.errors import Token
+from mandelcl.base.machine import cores
 from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
@@ -24,12 +26,30 @@ from mandelcl.rendering.certify.refining import Indices, Watch
 
 OnProgress: TypeAlias = Callable[[int, int], None]  # pixels done, and their total
 
+_TRIAL_S = 1.0
+_TRIAL_PIXELS = 16
+
 
 class Exactly:
     """Counts pixels in exact arithmetic for at most `seconds` in total, many of them on a device by `bounding`."""
 
     def __init__(self, seconds: float, bounding: Bounding) -> None:
         self._seconds, self._bounding = seconds, bounding
+
+    def seconds_for(self, job: Job, block: Block, indices: Indices, cancel: Token) -> float:
+        """Return about how many seconds the host's cores need for these pixels of a block, from a few of them.
+
+        Infinity where none of these is decided in a second. A device may make it shorter, and a time limit does.
+        """
+        seconds = min(self._seconds, _TRIAL_S)
+        if not indices.size or seconds <= 0:
+            return 0.0
+        some = indices[:: -(-indices.size // _TRIAL_PIXELS)]
+        points, began = _points(job, block, some), time.monotonic()
+        outcomes = exact_outcomes(CountTask.of(job), points, seconds=seconds, processes=1, cancel=cancel)
+        done = sum(outcome is not None for outcome in outcomes)
+        each = (time.monotonic() - began) / done if done else math.inf
+        return min(each * indices.size / cores(), self._seconds)
 
     def certify(
         self,
@@ -52,8 +72,7 @@ class Exactly:
         watch = Watch(started + self._seconds, lambda done: on_progress(done, indices.size))
         watch.on_progress(0)
         left = self._bounding.certified(job, block, indices, words, log, cancel, watch)
-        places = [divmod(int(index), block.width) for index in left]
-        points = [job.view.point(block.x + column, block.y + row) for row, column in places]
+        points = _points(job, block, left)
         seconds = self._seconds - (time.monotonic() - started)
         watch = watch.after(indices.size - left.size)
         outcomes = exact_outcomes(CountTask.of(job), points, seconds=seconds, cancel=cancel, progress=watch.on_progress)
@@ -62,6 +81,11 @@ class Exactly:
             if outcome is not None:
                 _write(words[:, index], job, point, outcome)
         return indices.size - sum(outcome is None for outcome in outcomes)
+
+
+def _points(job: Job, block: Block, indices: Indices) -> list[Point]:
+    places = [divmod(int(index), block.width) for index in indices]
+    return [job.view.point(block.x + column, block.y + row) for row, column in places]
 
 
 def _write(words: Words, job: Job, point: Point, outcome: Outcome) -> None:

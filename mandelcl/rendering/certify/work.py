@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from mandelcl.base.errors import NEVER, Token
+from mandelcl.base.machine import cores
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
@@ -26,6 +27,9 @@ from mandelcl.engine.variant import Variant
 from mandelcl.rendering.certify.bounding import MOST_TURNS, Bounding
 from mandelcl.rendering.certify.exactly import Exactly
 from mandelcl.rendering.certify.refining import Indices, Refiner, finer
+from mandelcl.rendering.waiting import duration
+
+_LONG_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,10 @@ class CertifiedWork(WorkStage):
         refiner: Callable[[Job], Refiner],
         exactly: Exactly,
         progress: ShowProgress = lambda _progress: None,
+        on_message: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self._make_refiner, self._exactly, self._progress = refiner, exactly, progress
+        self._on_message, self._announced = on_message, False
         super().__init__(work)
 
     def _begin(self) -> None:
@@ -105,10 +111,29 @@ class CertifiedWork(WorkStage):
         before = self._totals(words[:, suspect])
         words[:, suspect] = self._refined(block, suspect, cancel)
         still = suspect[mask[suspect] == 0]
+        self._announce(block, still, cancel)
         exactly = self._exactly.certify(self.job, block, still, words, self.log, self._on_exact, cancel)
         change = self._totals(words[:, suspect]) - before
         self.log.add_totals(change)
         return Tally(block.pixels, at_once, suspect.size - still.size, exactly), change
+
+    def _announce(self, block: Block, left: Indices, cancel: Token) -> None:
+        """Say once how many counts rounding decides, and how long the exact ones take, if that is long."""
+        if self._announced or not left.size:
+            return
+        seconds = self._exactly.seconds_for(self.job, block, left, cancel)
+        if seconds < _LONG_S:
+            return
+        self._announced = True
+        share, pixels = left.size / block.pixels, self.job.view.pixels
+        rest = pixels - self._finished
+        takes = "more than a second for each pixel"
+        if math.isfinite(seconds):
+            takes = f"about {duration(seconds * (1 + rest / block.pixels))} on {cores()} cores"
+        self._on_message(
+            f"rounding may decide {math.ceil(share * 100)} % of the counts; exact arithmetic for them takes {takes}, "
+            "or less where a device proves some"
+        )
 
     def _on_exact(self, done: int, total: int) -> None:
         """Show how many of a block's pixels have been counted in exact arithmetic."""
@@ -129,9 +154,16 @@ class CertifiedWork(WorkStage):
 
 
 def certified(
-    work: Work, choice: Choice, settings: Settings, progress: ShowProgress = lambda _progress: None
+    work: Work,
+    choice: Choice,
+    settings: Settings,
+    progress: ShowProgress = lambda _progress: None,
+    on_message: Callable[[str], None] = lambda _line: None,
 ) -> CertifiedWork:
-    """Return a stage that certifies the counts of a work. The choice's device does the refining."""
+    """Return a stage that certifies the counts of a work. The choice's device does the refining.
+
+    If the last stage is long, `on_message` is called before it with a line about it.
+    """
     budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
 
     def made(job: Job, variant: Variant | None, loop_limit: int, most_turns: float = math.inf) -> Refiner:
@@ -147,4 +179,4 @@ def certified(
         tested = selftest.result(choice.device, by_name(job.number), job.rounding, formula=job.formula)
         return made(job, None, tested.loop_limit, MOST_TURNS) if tested.passed else None
 
-    return CertifiedWork(work, refiner, Exactly(settings.certify_for, Bounding(bounding)), progress)
+    return CertifiedWork(work, refiner, Exactly(settings.certify_for, Bounding(bounding)), progress, on_message)
