@@ -117,7 +117,7 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCh
             place = target(path)
             require_replaceable(place, path)
             if not place.parent.is_dir():
-                raise FileError(f"cannot write {path}: there is no folder {place.parent}")
+                raise FileError(f"cannot write {path}: there is no {_missing(place)}")
             check(place)
             # Permission bits mislead for root and on read-only disks, so try to write.
             with tempfile.TemporaryFile(dir=place.parent):
@@ -126,6 +126,14 @@ def require_writable(*paths: str | Path, check_of: Callable[[str | Path], PathCh
                 if _are_one(earlier, place):
                     raise FileError(f"{given} and {path} are the same file; give each output its own name", path)
         seen[place] = path
+
+
+def _missing(place: Path) -> str:
+    """Return what a file lacks whose folder does not exist: on Windows that may be the drive, as of `a:b.png`."""
+    drive = place.drive
+    if drive.endswith(":") and not Path(drive, os.sep).exists():
+        return f"drive {drive}; a colon stands after the letter of a drive alone"
+    return f"folder {place.parent}"
 
 
 def _are_one(one: Path, other: Path) -> bool:

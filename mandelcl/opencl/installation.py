@@ -58,7 +58,7 @@ def _code() -> Iterator[str]:
         for folder, _, names in os.walk(top):
             for name in sorted(names):
                 if name.endswith((".py", ".cl")):
-                    yield _file(f"{folder}/{name}")
+                    yield _file(f"{folder}{os.sep}{name}")
 
 
 def _files(vendor: Vendor) -> Iterable[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mandelcl.base import processes
 from mandelcl.opencl import runtimes, vendors
 from mandelcl.opencl.runtimes import Runtimes, prepare
 
@@ -63,6 +64,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setenv("MANDELCL_CACHE", str(made.cache))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     monkeypatch.setattr(sys, "platform", "linux")
+    if os.name == "nt":
+        monkeypatch.setattr(processes, "own_name", str)  # a Linux of files has no processes
     monkeypatch.setattr(sys, "prefix", str(made.prefix))
     site_folders = ("site-packages", "dist-packages")
     rest = [e for e in sys.path if Path(e).name not in site_folders and not Path(e, "pyopencl").is_dir()]

@@ -221,6 +221,14 @@ def test_names_that_windows_does_not_take(path: str, why: str, monkeypatch: pyte
     assert str(caught.value) == f"cannot write {path}: {path} cannot be the name of a file: {why}"
 
 
+@pytest.mark.skipif(sys.platform != "win32", reason="only Windows has drives with letters")
+def test_a_drive_that_does_not_exist_is_named() -> None:
+    missing = next(letter for letter in "abqwxy" if not Path(f"{letter}:\\").exists())
+    for path in (f"{missing}:b.png", f"{missing}:\\some\\b.png"):
+        with pytest.raises(FileError, match=rf"there is no drive {missing}:; a colon stands after the letter"):
+            require_writable(path)
+
+
 @pytest.mark.parametrize("name", ["x" * 300, "𝕞" * 128])
 def test_a_name_that_is_too_long_for_windows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
