@@ -94,7 +94,9 @@ def test_each_worker_of_a_crew_has_its_tracks(tmp_path: Path, exercised: list[st
     assert sum(span.details["width"] * span.details["rows"] for span in done) >= JOB.view.pixels
     computing = {span.process for span in done if "worker" in span.process}
     assert computing <= {span.process for span in traces.launches(spans)}
-    assert {"wait for blocks", "compile"} <= {span.name for span in spans if "worker" in span.process}
+    names = {span.name for span in spans if "worker" in span.process}
+    assert "wait for blocks" in names
+    assert names & {"compile", "load binary"}  # of an earlier test, where the driver's programs are kept
 
 
 def test_a_process_that_a_study_starts_has_its_tracks(device: Device, tmp_path: Path) -> None:
