@@ -7,10 +7,7 @@
  *     A1 = f1 + 2·f2·T + 3·f3·T² + 4·f4·T³,  A2 = f2 + 3·f3·T + 6·f4·T²,  A3 = f3 + 4·f4·T
  * where b, e and q are what c adds to f0, f1 and f2. All of that is in plain numbers, for w times 2^w_bits and c times
  * 2^c_bits. An orbit begins anew from node 0 where |w| < |z|, and behind the last node. It leaves the map where |w|² is
- * the threshold or more, or fewer than p iterations are left, and comes back to it when it begins anew near 0.
- *
- * From a node whose number 8, 16, 32 or 64 divides, as many steps are one polynomial in d and c, while |d|² is below its
- * room: the longest such step is taken that stays within the limit. */
+ * the threshold or more, or fewer than p iterations are left, and comes back to it when it begins anew near 0. */
 
 /* The words at METHOD_MAP. */
 enum {
@@ -21,26 +18,12 @@ enum {
   MAP_LAST,
   MAP_W_BITS,
   MAP_C_BITS,
-  MAP_LEVELS,
-  MAP_SHIFT,
-  MAP_RECORDS, /* of long steps: the room and a polynomial's terms; from which record on, is said for each level */
-  MAP_FIRST,
-  MAP_NODES = MAP_TERMS + 32 * NUMBER_WORDS
+  MAP_NODES = MAP_TERMS + 28 * NUMBER_WORDS
 };
 
-/* A long step: its room, and the coefficients of d^k·c^m for k from 8 down to 0, from the lowest m. */
-#define MAP_COEFFICIENTS 21
-
-/* Cycles of a map: they are looked for from so many steps on, up to a length, in rounds of Newton's method. */
-#define MAP_LOOKS_FROM 64
-#define MAP_LONGEST_CYCLE 64
-#define MAP_ROUNDS 10
-
-#define MAP_RECORD_WORDS ((2 + 2 * MAP_COEFFICIENTS) * NUMBER_WORDS)
-
-/* A pixel's c, and what it adds to the terms. */
+/* What a pixel's c adds to the terms. */
 typedef struct {
-  number_complex c, b, e, q;
+  number_complex b, e, q;
 } turn_map_constant;
 
 static global const uint *map_words(global const uint *method) {
@@ -65,12 +48,11 @@ static number_complex map_times(number_complex a, number_real by) {
 }
 
 static turn_map_constant turn_map_constant_of(global const uint *method, const orbit_constant *c) {
-  turn_map_constant terms = {number_zero(), number_zero(), number_zero(), number_zero()};
+  turn_map_constant terms = {number_zero(), number_zero(), number_zero()};
   if (!method[METHOD_MAP]) return terms;
   global const uint *map = map_words(method);
   const scaled by = {c->c.z, c->c.e + (int_lanes)((int)map[MAP_C_BITS])};
   const number_complex at = scaled_plain(by);
-  terms.c = at;
   terms.b = scaled_product(at, map_plus(map_term(map, 0), at, map_term(map, 1)));
   terms.e = scaled_product(at, map_plus(map_term(map, 3), at, map_term(map, 4)));
   terms.q = scaled_product(at, map_plus(map_term(map, 6), at, map_term(map, 7)));
@@ -145,166 +127,7 @@ INLINED int_lanes map_returned(orbit_state *state, map_seen *seen, number_comple
   return inside;
 }
 
-/* The longest long steps from nodes for |d|² that are within a number of steps: how many steps they take, or 0, and
- * which records they are. */
-static uint_lanes map_longest(global const uint *map, uint_lanes node, number_real norm, uint_lanes left, int_lanes on,
-                              uint_lanes *record) {
-  uint_lanes length = (uint_lanes)(0);
-  int_lanes holds = on;
-  for (uint level = 0; level < map[MAP_LEVELS]; level++) {
-    const uint shift = map[MAP_SHIFT] + level, size = 1u << shift;
-    const uint_lanes found = (uint_lanes)(map[MAP_FIRST + level]) + (node >> shift);
-    holds &= lanes_mask((node & (uint_lanes)(size - 1)) == (uint_lanes)(0)) & lanes_mask(left >= (uint_lanes)(size)) &
-             lanes_mask(found < (uint_lanes)(map[MAP_FIRST + level + 1]));
-    if (!lanes_any(holds)) break;
-    uint records[LANES];
-    number_scalar room[LANES];
-    lanes_store(select((uint_lanes)(0), found, holds), records);
-    for (uint l = 0; l < LANES; l++)
-      room[l] = method_real(map + map[MAP_RECORDS] + MAP_RECORD_WORDS * (size_t)records[l]);
-    holds &= lanes_mask(norm < (number_real)(lanes_load(room)));
-    length = select(length, (uint_lanes)(size), holds);
-    *record = select(*record, found, holds);
-  }
-  return length;
-}
-
-/* A coefficient of long steps. */
-static number_complex map_coefficient(global const uint *records, const uint *record, uint term) {
-  number_scalar re[LANES], im[LANES];
-  for (uint l = 0; l < LANES; l++) {
-    global const uint *words = records + MAP_RECORD_WORDS * (size_t)record[l] + (2 + 2 * term) * NUMBER_WORDS;
-    re[l] = method_real(words);
-    im[l] = method_real(words + NUMBER_WORDS);
-  }
-  const number_complex value = {lanes_load(re), lanes_load(im)};
-  return value;
-}
-
-/* What long steps make of d, and in *slope the derivative by d. */
-INLINED number_complex map_over(global const uint *map, uint_lanes record, number_complex c, number_complex d,
-                                number_complex *slope) {
-  global const uint *records = map + map[MAP_RECORDS];
-  uint lanes[LANES];
-  lanes_store(record, lanes);
-  number_complex sum = map_coefficient(records, lanes, 0), by = number_zero();
-  uint term = 1;
-  ROLLED for (uint power = 7; power > 0; power--) {
-    number_complex next = map_coefficient(records, lanes, term);
-    if (power <= 4) {
-      next = map_plus(next, c, map_plus(map_coefficient(records, lanes, term + 1), c,
-                                        map_coefficient(records, lanes, term + 2)));
-      term += 3;
-    } else if (power <= 6) {
-      next = map_plus(next, c, map_coefficient(records, lanes, term + 1));
-      term += 2;
-    } else {
-      term += 1;
-    }
-    by = map_plus(sum, d, by);
-    sum = map_plus(next, d, sum);
-  }
-  *slope = map_plus(sum, d, by);
-  const number_complex free = map_plus(map_coefficient(records, lanes, term), c,
-                                       map_plus(map_coefficient(records, lanes, term + 1), c,
-                                                map_coefficient(records, lanes, term + 2)));
-  return map_plus(scaled_product(d, sum), c, free);
-}
-
-/* Where F = f0 + f1·t + … + f4·t⁴ takes w; in *slope its derivative. */
-INLINED number_complex map_plane(const number_complex f[5], number_complex w, number_complex *slope) {
-  const number_complex t = scaled_product(w, w), twice = {w.re + w.re, w.im + w.im};
-  number_complex sum = f[4], by = number_zero();
-  for (int k = 3; k >= 0; k--) {
-    by = map_plus(sum, t, by);
-    sum = map_plus(f[k], t, sum);
-  }
-  *slope = scaled_product(twice, by);
-  return sum;
-}
-
-/* The lanes of the mask whose cycle of so many steps near w, found by Newton's method, attracts. A map that is much as
- * w² + c has one critical point, 0, and a cycle that attracts attracts that. So no orbit that begins there leaves. */
-INLINED int_lanes map_attracts(const number_complex f[5], number_complex w, uint_lanes length, number_real threshold,
-                               int_lanes mask) {
-  int_lanes on = mask, found = (int_lanes)(0);
-  number_complex at = w;
-  number_real last = (number_real)(INFINITY);
-  ROLLED for (uint round = 0; round < MAP_ROUNDS && lanes_any(on); round++) {
-    number_complex end = at, slope = {(number_real)(1), (number_real)(0)};
-    int_lanes under_way = on;
-    ROLLED for (uint step = 0; lanes_any(under_way); step++) {
-      number_complex by;
-      const number_complex next = map_plane(f, end, &by);
-      slope = number_keep(slope, scaled_product(slope, by), under_way);
-      end = number_keep(end, next, under_way);
-      on &= lanes_mask(scaled_norm(end) < threshold);
-      under_way &= on & lanes_mask((uint_lanes)(step + 1) < length);
-    }
-    /* at − (end − at)/(slope − 1) */
-    const number_complex apart = {end.re - at.re, end.im - at.im};
-    const number_complex less = {slope.re - (number_real)(1), -slope.im};
-    const number_complex product = scaled_product(apart, less);
-    const number_real norm = scaled_norm(less);
-    const number_complex move = {product.re / norm, product.im / norm};
-    const number_real moved = scaled_norm(move);
-    const int_lanes near = lanes_mask(moved <= scaled_norm(at) * (number_real)(0x1p-80f));
-    found |= on & near & lanes_mask(scaled_norm(slope) < (number_real)(1) - (number_real)(0x1p-28f));
-    on &= ~near & lanes_mask(moved < last) & lanes_mask(norm > (number_real)(0));
-    if (round > 1) last = scaled_choose(last, moved * (number_real)(0.25f), on);
-    at.re = scaled_choose(at.re, at.re - move.re, on);
-    at.im = scaled_choose(at.im, at.im - move.im, on);
-  }
-  return found;
-}
-
-/* The lanes of the mask, at w, that are found never to leave: near a cycle that attracts, of one step or of as many as
- * bring an orbit nearest to where it is. */
-INLINED int_lanes map_stays(global const uint *map, const turn_map_constant *c, number_complex w, int_lanes mask) {
-  const number_real threshold = (number_real)(method_real(map + MAP_THRESHOLD));
-  const number_complex first = map_node(map, (uint_lanes)(1)), f1 = map_term(map, 2), f2 = map_term(map, 5);
-  const number_complex f[5] = {{first.re + c->b.re, first.im + c->b.im},
-                               {f1.re + c->e.re, f1.im + c->e.im},
-                               {f2.re + c->q.re, f2.im + c->q.im},
-                               map_term(map, 8),
-                               map_term(map, 10)};
-  int_lanes found = map_attracts(f, w, (uint_lanes)(1), threshold, mask), on = mask & ~found;
-  number_complex at = w;
-  number_real least = (number_real)(INFINITY);
-  uint_lanes length = (uint_lanes)(1);
-  ROLLED for (uint step = 1; step <= MAP_LONGEST_CYCLE && lanes_any(on); step++) {
-    number_complex slope;
-    at = map_plane(f, at, &slope);
-    const number_complex apart = {at.re - w.re, at.im - w.im};
-    const number_real norm = scaled_norm(apart);
-    const int_lanes nearer = on & lanes_mask(norm < least);
-    least = scaled_choose(least, norm, nearer);
-    length = select(length, (uint_lanes)(step), nearer);
-    on &= lanes_mask(scaled_norm(at) < threshold);
-  }
-  on &= lanes_mask(length > (uint_lanes)(1));
-  if (lanes_any(on)) found |= map_attracts(f, w, length, threshold, on);
-  return found;
-}
-
-/* What a step from a node makes of d, and in *slope the derivative by d. */
-INLINED number_complex map_step(const number_complex f[5], const turn_map_constant *c, number_complex node,
-                                number_complex d, number_complex *slope) {
-  const number_complex t = scaled_product(node, node);
-  const number_complex three = map_times(f[3], (number_real)(3)), four = map_times(f[4], (number_real)(4));
-  const number_complex a3 = map_plus(f[3], t, four);
-  const number_complex a2 = map_plus(f[2], t, map_plus(three, t, map_times(f[4], (number_real)(6))));
-  const number_complex bent = map_plus(map_times(f[2], (number_real)(2)), t, map_plus(three, t, four));
-  number_complex a1 = map_plus(f[1], t, bent);
-  a1.re += c->e.re;
-  a1.im += c->e.im;
-  const number_complex beside = map_plus(a2, d, map_plus(a3, d, f[4])), twice = map_plus(a2, d, a3);
-  const number_complex both = {a2.re + twice.re, a2.im + twice.im};
-  *slope = map_plus(a1, d, both);
-  return map_plus(map_plus(c->b, t, map_plus(c->e, t, c->q)), d, map_plus(a1, d, beside));
-}
-
-/* Up to METHOD_RUN steps of the map, long ones among them, in the lanes of the mask. */
+/* Up to METHOD_RUN steps of the map, in the lanes of the mask. */
 INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mask, const advance_view *view,
                       count_lanes *count) {
   global const uint *map = map_words(view->method);
@@ -312,9 +135,10 @@ INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mas
   const int bits = (int)map[MAP_W_BITS];
   const uint_lanes last = (uint_lanes)(map[MAP_LAST]);
   const number_real threshold = (number_real)(method_real(map + MAP_THRESHOLD));
-  const number_complex f[5] = {number_zero(), map_term(map, 2), map_term(map, 5), map_term(map, 8), map_term(map, 10)};
+  const number_complex f1 = map_term(map, 2), f2 = map_term(map, 5), f3 = map_term(map, 8), f4 = map_term(map, 10);
   const count_lanes period = (count_lanes)(map[MAP_PERIOD]);
-  const uint_lanes most = counts_saturated(((count_lanes)(view->max_iterations) - state->n) / period);
+  const uint_lanes most = min(counts_saturated(((count_lanes)(view->max_iterations) - state->n) / period),
+                              (uint_lanes)(METHOD_RUN));
   const scaled from = {state->z.z, state->z.e + (int_lanes)(bits)};
   const scaled kept = {state->seen.z.z, state->seen.z.e + (int_lanes)(bits)};
   const uint_lanes visits = state->seen.next;
@@ -326,23 +150,23 @@ INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mas
     const number_complex w = {at.re + z.re, at.im + z.im};
     on &= lanes_mask(scaled_norm(w) < threshold) & lanes_mask(steps < most);
     if (!lanes_any(on)) break;
-    const number_complex sum = {w.re + at.re, w.im + at.im}, d = scaled_product(z, sum);
-    uint_lanes record = (uint_lanes)(0);
-    const uint_lanes length = map_longest(map, state->node, scaled_norm(d), most - steps, on, &record);
-    const int_lanes longer = on & lanes_mask(length > (uint_lanes)(0)), single = on & ~longer;
-    number_complex moved = z, slope = number_zero();
-    if (lanes_any(single)) moved = map_step(f, c, at, d, &slope);
-    if (lanes_any(longer)) {
-      number_complex by;
-      moved = number_keep(moved, map_over(map, record, c->c, d, &by), longer);
-      slope = number_keep(slope, by, longer);
-    }
+    const number_complex sum = {w.re + at.re, w.im + at.im}, t = scaled_product(at, at), d = scaled_product(z, sum);
+    const number_complex three = map_times(f3, (number_real)(3)), four = map_times(f4, (number_real)(4));
+    const number_complex a3 = map_plus(f3, t, four);
+    const number_complex a2 = map_plus(f2, t, map_plus(three, t, map_times(f4, (number_real)(6))));
+    const number_complex bent = map_plus(map_times(f2, (number_real)(2)), t, map_plus(three, t, four));
+    number_complex a1 = map_plus(f1, t, bent);
+    a1.re += c->e.re;
+    a1.im += c->e.im;
+    const number_complex by_d = map_plus(a1, d, map_plus(a2, d, map_plus(a3, d, f4)));
+    const number_complex free = map_plus(c->b, t, map_plus(c->e, t, c->q));
+    const number_complex bend = map_plus(map_times(a2, (number_real)(2)), d, map_times(a3, (number_real)(3)));
+    const number_complex slope = map_plus(a1, d, bend);
     const number_real grown = (number_real)(4) * (scaled_norm(w) * scaled_norm(slope));
     state->since = scaled_choose(state->since, state->since * grown, on);
-    z = number_keep(z, moved, on);
-    const uint_lanes ahead = select((uint_lanes)(0), max(length, (uint_lanes)(1)), on);
-    steps += ahead;
-    state->node += ahead;
+    z = number_keep(z, map_plus(free, d, by_d), on);
+    steps -= LANED(as_uint)(on); /* a mask is −1 */
+    state->node -= LANED(as_uint)(on);
     at = number_keep(at, map_node(map, state->node), on);
     const number_complex next = {at.re + z.re, at.im + z.im};
     const number_real norm = scaled_norm(next);
@@ -355,15 +179,9 @@ INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mas
       on &= ~inside;
     }
   }
-  const count_lanes before = state->n / period;
-  state->n += counts_convert(steps) * period;
-  const count_lanes after = state->n / period;
-  const number_complex w = {at.re + z.re, at.im + z.im};
-  /* Where the number of steps passes a power of two, a cycle is looked for. */
-  const int_lanes looks = on & ~inside & lanes_mask(after >= (count_lanes)(MAP_LOOKS_FROM)) &
-                          lanes_mask((before ^ after) > before);
-  if (lanes_any(looks)) inside |= map_stays(map, c, w, looks);
   const int_lanes leaves = mask & ~on & ~inside, keeps = mask & lanes_mask(visits != state->seen.next);
+  const number_complex w = {at.re + z.re, at.im + z.im};
+  state->n += counts_convert(steps) * period;
   state->seen.z = scaled_keep(state->seen.z, scaled_from(seen.point, (int_lanes)(-bits)), keeps);
   state->seen.place = select(state->seen.place, (uint_lanes)(ORBIT_MAPPING), keeps);
   state->z = scaled_keep(state->z, scaled_from(number_keep(z, w, leaves), (int_lanes)(-bits)), mask);

@@ -25,7 +25,7 @@ class Place:
         return View.centred(self.re, self.im, self.zoom, width, height)
 
     def reference(self) -> Reference:
-        """Return the reference of its view, of version 4."""
+        """Return the reference of its view, of version 3."""
         reference = Reference.of(self.view())
         return Reference(reference.re, reference.im, reference.radius, 20, 12, MAP_VERSION)
 
@@ -36,13 +36,6 @@ NEAR_NEUTRAL = Place(
     "-1.0376167670848757285316984099668212390563452741919010304940504902757442228741215",
     "7.961929105683e+17",
     500_000_000,
-)
-# View 23: in a map of period 27078, pixels inside are beside cycles of one or two steps that hardly attract.
-INSIDE_NEUTRAL = Place(
-    "-0.74854022336364298733173771780874971562803781641428022440499111633633658030293701892359227502100847",
-    "0.0646874933074049458482628420379299294358190700819510922631589603742308044877330954829915802534392635",
-    "3.397093884412e+36",
-    10**15,
 )
 MINIBROT = Place(
     "-0.54820574807047570845821256754673302937669927499286540648488159423452357432157766770063423778335049",

@@ -13,8 +13,7 @@ from mandelcl.base.view import View
 # The definitions of a reference's orbit: that of z² + c in stretches of fewer bits (perturbation/orbit.py), and that of
 # any formula, exact and then rounded (perturbation/exact_orbit.py), with the nodes of a return map where z² + c has one
 # (perturbation/map_orbit.py).
-FIRST_VERSION, EXACT_VERSION, MAP_VERSION = 1, 2, 4
-_KNOWN = FIRST_VERSION, EXACT_VERSION, MAP_VERSION  # version 3 was that of no release
+FIRST_VERSION, EXACT_VERSION, MAP_VERSION = 1, 2, 3
 _RADIUS_BITS = 32
 _MOST_BITS = 40
 
@@ -41,10 +40,9 @@ class Reference:
             object.__setattr__(self, name, exact(getattr(self, name), f"the reference's {name}"))
         for name in ("step_bits", "tail_bits", "version"):
             object.__setattr__(self, name, whole(getattr(self, name), f"the reference's {name}"))
-        if self.version not in _KNOWN:
-            known = f"{FIRST_VERSION}, {EXACT_VERSION} and {MAP_VERSION}"
+        if not FIRST_VERSION <= self.version <= MAP_VERSION:
             raise InvalidInputError(
-                f"the reference has version {self.version}; this mandelcl knows {known}; leave the reference out"
+                f"the reference has version {self.version}; this mandelcl knows {FIRST_VERSION} to {MAP_VERSION}"
             )
         if self.radius <= 0:
             raise InvalidInputError("the reference's radius must be positive")

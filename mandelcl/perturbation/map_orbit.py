@@ -1,4 +1,4 @@
-"""References of version 4: those of version 2, whose places are nodes of a return map once one carries them.
+"""References of version 3: those of version 2, whose places are nodes of a return map once one carries them.
 
 The nodes follow from a base of p iterations by F = f^p, in integers with a bound on their error. Each part is rounded
 to nearest; where the bound leaves a rounding open, the nodes are computed again with more bits.

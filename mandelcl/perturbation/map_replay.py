@@ -3,10 +3,8 @@
 cl/turn_map.cl says what they are. Nothing is said of orbits that stay for ever.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mandelcl.perturbation.map_steps import TERMS, StepLevel
 from mandelcl.perturbation.return_map import ReturnMap
 from mandelcl.perturbation.scaled_arithmetic import FloatFormat, Parts, Scaled
 
@@ -25,9 +23,9 @@ class MapRun:
 class MapReplay:
     """Steps beside the nodes of a map, for the constant whose difference from the reference's is c."""
 
-    def __init__(self, returns: ReturnMap, number: FloatFormat, c: Scaled, levels: Sequence[StepLevel]) -> None:
-        self._map, self._number, self._levels = returns, number, levels
-        self._c = at = number.plain(Scaled(c.re, c.im, c.exponent + returns.c_bits))
+    def __init__(self, returns: ReturnMap, number: FloatFormat, c: Scaled) -> None:
+        self._map, self._number = returns, number
+        at = number.plain(Scaled(c.re, c.im, c.exponent + returns.c_bits))
         self._b, self._e, self._q = (
             number.product_of(at, self._plus(self._term(j, 1), at, self._term(j, 2))) for j in range(3)
         )
@@ -40,59 +38,27 @@ class MapReplay:
         return self._number.norm(x, y) < self._threshold / 4 and left >= self._map.period
 
     def run(self, z: Scaled, node: int, left: int) -> MapRun:
-        """Return what up to 64 steps, long ones among them, lead to, of an orbit that has so many iterations left."""
+        """Return what up to 64 steps lead to, of an orbit that has so many iterations left."""
         number, (x, y), steps = self._number, self._number.plain(self._in_map(z)), 0
-        most = left // self._map.period
-        for _ in range(_RUN):
+        most = min(_RUN, left // self._map.period)
+        while steps < _RUN:
             u, v = self._node(node)
             w = number.add(u, x), number.add(v, y)
             if not number.norm(*w) < self._threshold or steps == most:
                 return MapRun(number.normal(*w, -self._map.w_bits), None, steps)
-            d = number.product_of((x, y), (number.add(w[0], u), number.add(w[1], v)))
-            level = self._longest(node, number.norm(*d), most - steps)
-            x, y = self._step(d, (u, v)) if level is None else self._over(level, node, d)
-            length = 1 if level is None else 1 << level.shift
-            steps, node = steps + length, node + length
+            x, y = self._step((x, y), (u, v), w)
+            steps, node = steps + 1, node + 1
             u, v = self._node(node)
             after = number.add(u, x), number.add(v, y)
             if number.norm(*after) < number.norm(x, y) or node == self._map.last:
                 (x, y), node = after, 0
         return MapRun(number.normal(x, y, -self._map.w_bits), node, steps)
 
-    def _longest(self, node: int, norm: float, left: int) -> StepLevel | None:
-        """Return the level of the longest step from a node that holds for |d|² and stays within so many steps."""
-        found = None
-        for level in self._levels:
-            record, beside = divmod(node, 1 << level.shift)
-            if beside or 1 << level.shift > left or record >= len(level.room) or not norm < level.room[record]:
-                break
-            found = level
-        return found
-
-    def _over(self, level: StepLevel, node: int, d: Parts) -> Parts:
-        """Return where a long step leads from d."""
-        values = {
-            term: (float(x), float(y))
-            for term, (x, y) in zip(TERMS, level.coefficients[node >> level.shift], strict=True)
-        }
-
-        def by_c(power: int) -> Parts:
-            """Return the factor of a power of d; of the power 0, without the first factor c."""
-            *low, value = [values[power, m] for m in range(4) if (power, m) in values]
-            for part in reversed(low):
-                value = self._plus(part, self._c, value)
-            return value
-
-        powers = sorted({k for k, _ in TERMS if k}, reverse=True)
-        total = by_c(powers[0])
-        for power in powers[1:]:
-            total = self._plus(by_c(power), d, total)
-        return self._plus(self._number.product_of(d, total), self._c, by_c(0))
-
-    def _step(self, d: Parts, at: Parts) -> Parts:
+    def _step(self, z: Parts, at: Parts, w: Parts) -> Parts:
         number, plus = self._number, self._plus
         f1, f2, f3, f4 = self._f
-        t = number.product_of(at, at)
+        both = number.add(w[0], at[0]), number.add(w[1], at[1])
+        t, d = number.product_of(at, at), number.product_of(z, both)
         three, four = self._times(f3, 3.0), self._times(f4, 4.0)
         a3 = plus(f3, t, four)
         a2 = plus(f2, t, plus(three, t, self._times(f4, 6.0)))

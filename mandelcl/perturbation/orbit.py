@@ -65,7 +65,7 @@ class Orbit:
     `edges` |Z_m|² − R² that are below 2^−12: each number is (k, e) for k·2^e, of 53 bits. `inner` has what the inner
     folds of the line behind each Z_m take, in their order: arrays of mantissas below 1 and of exponents.
 
-    Those of version 4 may go on with nodes: `returns` is a return map, whose period is M, and `ended` says how its
+    Those of version 3 may go on with nodes: `returns` is a return map, whose period is M, and `ended` says how its
     nodes end. One that has `left` ends where it leaves the map: orbits beside it begin anew there.
     """
 

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation.map_steps import SHIFTS, TERMS, StepLevel, long_steps
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.return_map import ReturnMap
 from mandelcl.perturbation.table import Table, TableLevel
@@ -32,7 +31,7 @@ NOTHING = -(1 << 28)  # the exponent of 0
 _SINGLE = (1, 1, NOTHING, NOTHING, NOTHING)  # the exponents of the record of a single iteration
 _INDEX_WORDS, _EDGE_WORDS = 2, 4
 _NOWHERE = np.uint32(0xFFFFFFFF)
-_MAP_HEAD = 32  # reals before the nodes of a return map
+_MAP_HEAD = 28  # reals before the nodes of a return map
 _LEAST_KEY, _LARGEST_KEY = -(1 << 28), 1 << 28  # beyond any that matter, and sums of four are words
 
 
@@ -211,7 +210,7 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
         HeaderLayout.EDGES: _edge_words(orbit, real),
     }
     if orbit.returns is not None:
-        parts[HeaderLayout.MAP] = _map_words(orbit.returns, float(reference.radius), real)
+        parts[HeaderLayout.MAP] = _map_words(orbit.returns, real)
     header = np.zeros(_HEADER_WORDS, np.int64)
     header[HeaderLayout.LENGTH], header[HeaderLayout.SCALE] = orbit.length, packing.scale
     header[HeaderLayout.STEP_KEYS], header[HeaderLayout.TAIL] = reference.step_bits << 8, -reference.tail_bits
@@ -294,32 +293,18 @@ def _index_words(levels: Sequence[TableLevel]) -> Words:
     return words.reshape(-1)
 
 
-def _map_words(returns: ReturnMap, radius: float, real: Real) -> Words:
-    """Return a return map: its terms, thresholds and constants, and behind them the nodes and the long steps."""
+def _map_words(returns: ReturnMap, real: Real) -> Words:
+    """Return a return map: its terms, thresholds and constants, and behind them the nodes."""
     threshold = math.ldexp(1.0, returns.threshold)
     parts = [part for term in returns.terms for part in (term.real, term.imag)]
     reals = np.array([*parts, threshold, threshold / 4], real.dtype).view(np.uint32)
+    constants = np.array([returns.period, returns.last, returns.w_bits, returns.c_bits], np.int32).view(np.uint32)
     nodes = np.empty((returns.last + 1, 2), real.dtype)
     nodes[:, 0], nodes[:, 1] = returns.re, returns.im
-    levels = long_steps(returns, radius)
-    records = [_long_steps(level, real) for level in levels]
-    begin = (_MAP_HEAD + nodes.size) * real.words
-    firsts = np.cumsum([0, *map(len, records)]).tolist()
-    constants = np.array(
-        [returns.period, returns.last, returns.w_bits, returns.c_bits, len(levels), SHIFTS[0], begin, *firsts], np.int32
-    ).view(np.uint32)
     head = np.zeros(_MAP_HEAD * real.words, np.uint32)
     both = np.concatenate([reals, constants])
     head[: both.size] = both
-    return np.concatenate([head, nodes.view(np.uint32).reshape(-1), *(record.reshape(-1) for record in records)])
-
-
-def _long_steps(level: StepLevel, real: Real) -> Words:
-    """Return a row for each long step: its room, and the coefficients from the second complex number on."""
-    rows = np.zeros((len(level.room), 2 + 2 * len(TERMS)), real.dtype)
-    rows[:, 0], rows[:, 2:] = level.room, level.coefficients.reshape(len(level.room), -1)
-    words: Words = rows.view(np.uint32)
-    return words
+    return np.concatenate([head, nodes.view(np.uint32).reshape(-1)])
 
 
 def _records(levels: Sequence[TableLevel], real: Real) -> Words:

@@ -13,7 +13,6 @@ from mandelcl.core.reference import Reference
 from mandelcl.formulas import Formula
 from mandelcl.perturbation.jets import GROUPS
 from mandelcl.perturbation.map_replay import MapReplay
-from mandelcl.perturbation.map_steps import long_steps
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.scaled_arithmetic import FORMATS, ZERO, Parts, Scaled, ScaledBeside, key_of
 from mandelcl.perturbation.table import Table, TableLevel
@@ -67,8 +66,6 @@ class Replay:
         self._format = FORMATS[number]
         self._arithmetic = Scalars(IEEE_FORMATS[number], fused=True)
         self._radius_squared, self._iterations = radius_squared, iterations
-        returns = references[0][0].returns
-        self._map_steps = [] if returns is None else long_steps(returns, float(reference.radius))
 
     def count(self, re: float, im: float, most: int) -> int | None:
         """Return the count of a point; None where it takes more than so many turns.
@@ -93,7 +90,7 @@ class Replay:
     def turns(self, re: float, im: float) -> Iterator[Turn]:
         """Yield the turns of a point's orbit until it is outside or at the iteration limit."""
         constants, returns = self._constants(re, im), self._references[0][0].returns
-        map_ = None if returns is None else MapReplay(returns, self._format, constants[0], self._map_steps)
+        map_ = None if returns is None else MapReplay(returns, self._format, constants[0])
         turn = self._start(re, im, None if map_ is None else 0)
         if turn.outside:
             yield turn

@@ -13,7 +13,7 @@ from mandelcl.engine.methods import perturbation
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.opencl.device import Device
 from tests.device.targets import SetPace, planes
-from tests.return_maps import INSIDE_NEUTRAL, MINIBROT, NEAR_NEUTRAL, Place
+from tests.return_maps import MINIBROT, NEAR_NEUTRAL, Place
 
 _MOST_TURNS = 4000
 
@@ -78,11 +78,3 @@ def test_orbits_that_never_leave_are_found_before_the_limit(device: Device) -> N
     assert 0 < (later[0] == far.iterations).sum() <= inside.sum()
     escaped = ~inside
     np.testing.assert_array_equal(later[0][escaped], results[0][escaped])
-
-
-@pytest.mark.parametrize("part", [(12, 0, 4, 1), (0, 8, 6, 1)])
-def test_a_cycle_that_hardly_attracts_is_found_at_once(device: Device, part: tuple[int, int, int, int]) -> None:
-    job = _job(INSIDE_NEUTRAL, INSIDE_NEUTRAL.iterations, 16, 9)  # 3.7e10 steps of the map, if it is not
-    results, _ = planes(replace(job, view=job.view.part(*part)), device)
-    low, high = (part.reshape(-1).astype(np.uint64) for part in results[:2])
-    assert (low + (high << np.uint64(32)) == job.iterations).all()

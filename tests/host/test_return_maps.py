@@ -19,10 +19,8 @@ from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.kept import ReferenceKey, kept_orbit
 from mandelcl.perturbation.locate import Box, locate
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
-from mandelcl.perturbation.map_jets import TERMS as MAP_TERMS
-from mandelcl.perturbation.map_jets import scanned, whole_jets, whole_slope
+from mandelcl.perturbation.map_jets import TERMS, scanned, whole_jets, whole_slope
 from mandelcl.perturbation.map_nucleus import find_map_nucleus
-from mandelcl.perturbation.map_steps import TERMS, long_steps
 from mandelcl.perturbation.newton import find_nucleus
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
 from tests import return_maps
@@ -32,7 +30,7 @@ FOUR = Fraction(4)
 
 
 def orbit_of(reference: Reference, iterations: int) -> Orbit:
-    """Return the orbit of a reference of version 4."""
+    """Return the orbit of a reference of version 3."""
     return exact_orbit(reference, MANDELBROT, 0, iterations, FOUR)
 
 
@@ -164,7 +162,7 @@ def test_sums_and_integers_agree() -> None:
     sizes = np.sqrt(z_re * z_re + z_im * z_im)
     jets = whole_jets(re, im, bits, sizes, 4, 150)
     a = complex(*(math.ldexp(float(part), jets[0].exponent - 14) for part in (jets[0].re, jets[0].im)))
-    terms = dict(zip(MAP_TERMS, scanned(z_re, z_im, 14, 60).terms((a.real, a.imag)), strict=True))
+    terms = dict(zip(TERMS, scanned(z_re, z_im, 14, 60).terms((a.real, a.imag)), strict=True))
     for j, jet in enumerate(jets, 1):
         value = complex(*(math.ldexp(float(part), jet.exponent + 14 - 28 * j) for part in (jet.re, jet.im)))
         assert abs(terms[j, 0] - value) < 1e-13 * abs(value)
@@ -240,39 +238,11 @@ def test_a_job_keeps_the_version() -> None:
     assert json.loads(job.to_json())["reference"]["version"] == MAP_VERSION
 
 
-def test_a_version_of_no_release_is_refused_in_a_line() -> None:
-    with pytest.raises(InvalidInputError, match="has version 3; this mandelcl knows 1, 2 and 4"):
-        Reference(Fraction(0), Fraction(0), Fraction(1), version=3)
-
-
-def test_long_steps_are_steps_of_the_map() -> None:
-    reference = NEAR_NEUTRAL.reference()
-    returns = orbit_of(reference, NEAR_NEUTRAL.iterations).returns
-    assert returns is not None
-    returns = returns.until(59 * 400)
-    levels = long_steps(returns, float(reference.radius))
-    assert [len(level.room) for level in levels] == [50, 25, 12, 6]
-    c = complex(0.6, -0.4) * float(reference.radius) * 2.0**returns.c_bits
-    for level in levels:
-        record = len(level.room) - 1
-        assert level.room[record] > 0
-        d, node = 0.99j * math.sqrt(level.room[record]), record << level.shift
-        z = 0j
-        for step in range(1 << level.shift):
-            w = complex(returns.re[node + step], returns.im[node + step])
-            of_t = [sum(returns.term(j, k) * c**k for k in range(3) if (j, k) in MAP_TERMS) for j in range(5)]
-            by = d if step == 0 else z * (2 * w + z)
-            z = of_t[0] + sum(of_t[j] * ((w * w + by) ** j - w ** (2 * j)) for j in range(1, 5))
-            z += sum((of_t[j] - returns.term(j, 0)) * w ** (2 * j) for j in range(1, 5))
-        found = sum(complex(*a) * d**k * c**m for (k, m), a in zip(TERMS, level.coefficients[record], strict=True))
-        assert abs(found - z) < 2.0**-32 * abs(z)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda: _job(number="float"), "take double"),
-        (lambda: _job(planes=("counts", "distance")), "version 4 give counts"),
+        (lambda: _job(planes=("counts", "distance")), "version 3 give counts"),
         (lambda: _job(radius_squared=LEAST_RADIUS_SQUARED), "escape radius of 2 and more"),
     ],
 )
@@ -284,5 +254,4 @@ def test_a_job_that_nodes_cannot_serve_is_refused_in_a_line(change: Callable[[],
 def test_the_words_are_where_the_kernel_looks_for_them() -> None:
     text = (Path(__file__).parents[2] / "cl" / "turn_map.cl").read_text(encoding="utf-8")
     assert f"MAP_TERMS + {packing._MAP_HEAD} * NUMBER_WORDS" in text
-    assert f"#define MAP_COEFFICIENTS {len(TERMS)}\n" in text
-    assert f"MAP_TERMS + {2 * len(MAP_TERMS)} * NUMBER_WORDS" in text
+    assert f"MAP_TERMS + {2 * len(TERMS)} * NUMBER_WORDS" in text
