@@ -38,48 +38,34 @@ class Renderer {
     gl.clearColor(...GROUND);
   }
 
-  /** Draw a view of these layers, the first one on top, with this colouring: {cycles, table, continuous, effects}.
-   *
-   * The canvas gets `coarser` times fewer columns and rows than the view.
-   */
-  draw(layers, view, maxIterations, colouring, coarser = 1) {
+  /** Draw a view of these layers, the first one on top, with this colouring: {cycles, table, continuous, effects}. */
+  draw(layers, view, maxIterations, colouring) {
     const { gl } = this;
     if (this.lost || gl.isContextLost()) return;
     const shown = visible(layers, view);
-    for (const { layer } of shown) this.paints.bring(layer, maxIterations, colouring, coarser);
+    for (const { layer } of shown) this.paints.bring(layer, maxIterations, colouring);
     this.paints.keep(layers);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    const [width, height] = this.fit(view.size, coarser);
-    gl.viewport(0, 0, width, height);
-    gl.scissor(0, 0, width, height);
+    gl.viewport(0, 0, ...view.size);
+    gl.scissor(0, 0, ...view.size);
     gl.clear(gl.COLOR_BUFFER_BIT);
     this.program.use();
     gl.activeTexture(gl.TEXTURE0);
-    for (const { layer, map } of shown.reverse()) this.show(layer, map, view.size, coarser);
+    for (const { layer, map } of shown.reverse()) this.show(layer, map, view.size);
   }
 
-  /** Give the canvas the size of a view with fewer columns and rows. */
-  fit(size, coarser) {
-    const { canvas } = this, [width, height] = size.map((side) => Math.ceil(side / coarser));
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    canvas.classList.toggle("coarse", coarser > 1);
-    return [width, height];
-  }
-
-  show(layer, map, [width, height], coarser) {
+  show(layer, map, [width, height]) {
     const { gl } = this, { uniforms } = this.program;
     const edges = layer.edges(map, [width, height]);
     if (edges === null) return;
     const [across, down] = [width / 2, -height / 2]; // from the corners of WebGL's target to pixels from the middle
-    const { painted, size, stride } = this.paints.of(layer), [wide, high] = size.map((side) => side * stride), first = layer.at(layer.left, layer.top);
-    const [x, y] = [edges[0], height - edges[1] - edges[3]];
-    const [left, bottom, right, top] = [x, y, x + edges[2], y + edges[3]].map((at) => Math.ceil(at / coarser - 0.5)); // pixels whose middle is inside
-    gl.scissor(left, bottom, right - left, top - bottom);
-    gl.bindTexture(gl.TEXTURE_2D, painted);
-    const filter = Math.abs(map.a * map.d - map.b * map.c) < MAGNIFIED * stride ** 2 ? gl.LINEAR : gl.NEAREST;
+    const [wide, high] = [layer.width, layer.height], first = layer.at(layer.left, layer.top);
+    gl.scissor(edges[0], height - edges[1] - edges[3], edges[2], edges[3]);
+    gl.bindTexture(gl.TEXTURE_2D, this.paints.of(layer));
+    const filter = Math.abs(map.a * map.d - map.b * map.c) < MAGNIFIED ? gl.LINEAR : gl.NEAREST;
     for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, filter);
     gl.uniform1i(uniforms.painted, 0);
-    gl.uniform2f(uniforms.half_pixel, 0.5 / size[0], 0.5 / size[1]);
+    gl.uniform2f(uniforms.half_pixel, 0.5 / wide, 0.5 / high);
     gl.uniformMatrix2fv(uniforms.turn, false, [(map.a * across) / wide, (map.c * across) / high, (map.b * down) / wide, (map.d * down) / high]);
     gl.uniform2f(uniforms.shift, (map.x + 0.5 - layer.left) / wide, (map.y + 0.5 - layer.top) / high);
     gl.uniform2f(uniforms.first, first[0] / wide, first[1] / high);

@@ -9,27 +9,25 @@ const TABLE_ROW = 256;
 export class Paints {
   constructor(gl) {
     Object.assign(this, { gl, colouring: null });
-    this.layers = new Map(); // layer to {words, painted, target, size, stride, colouring, maxIterations}
+    this.layers = new Map(); // layer to {words, painted, target, colouring, maxIterations}
     this.programs = new Map(); // by the features that they paint
     this.table = texture(gl, gl.TEXTURE_2D);
     this.chords = texture(gl, gl.TEXTURE_2D);
   }
 
-  /** A layer's colours: {painted, size, stride}, a texture of one of each `stride` columns and rows. */
+  /** The texture with a layer's colours. */
   of(layer) {
-    return this.layers.get(layer);
+    return this.layers.get(layer).painted;
   }
 
-  /** Update a layer's texture. Counts from `maxIterations` on are inside. Views in motion may be painted coarser. */
-  bring(layer, maxIterations, colouring, coarser) {
-    const known = this.layers.get(layer), stride = layer.frames ? coarser : 1;
+  /** Update a layer's texture. Counts from `maxIterations` on are inside. */
+  bring(layer, maxIterations, colouring) {
+    const known = this.layers.get(layer);
     const own = known ?? this.begin(layer);
     const changes = known ? layer.changes : layer.heldPlaces();
     this.upload(layer, own, changes);
     layer.changes = [];
-    const sized = own.stride === stride;
-    if (!sized) this.size(layer, own, stride);
-    const same = !known || (sized && own.colouring === colouring && own.maxIterations === maxIterations);
+    const same = !known || (own.colouring === colouring && own.maxIterations === maxIterations);
     const places = same ? changes : [...layer.heldPlaces(), ...changes];
     Object.assign(own, { colouring, maxIterations });
     if (places.length > 0) this.paint(layer, own, places);
@@ -39,21 +37,14 @@ export class Paints {
     const { gl } = this, { width, height } = layer;
     const words = texture(gl, gl.TEXTURE_2D_ARRAY);
     gl.texStorage3D(gl.TEXTURE_2D_ARRAY, 1, gl.R32UI, width, height, Object.keys(layer.words).length);
-    const own = { words, painted: null, target: gl.createFramebuffer(), size: null, stride: 0, colouring: null, maxIterations: 0 };
+    const painted = texture(gl, gl.TEXTURE_2D, gl.REPEAT);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, width, height);
+    const target = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, painted, 0);
+    const own = { words, painted, target, colouring: null, maxIterations: 0 };
     this.layers.set(layer, own);
     return own;
-  }
-
-  /** Give a layer a texture for one of each `stride` columns and rows. */
-  size(layer, own, stride) {
-    const { gl } = this, size = [layer.width, layer.height].map((side) => Math.ceil(side / stride));
-    gl.deleteTexture(own.painted);
-    gl.activeTexture(gl.TEXTURE0);
-    const painted = texture(gl, gl.TEXTURE_2D, gl.REPEAT);
-    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, ...size);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, own.target);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, painted, 0);
-    Object.assign(own, { painted, size, stride });
   }
 
   /** Upload the changes of a layer to the GPU: a slice for each of its words. */
@@ -80,20 +71,18 @@ export class Paints {
     }
   }
 
-  paint(layer, { target, size, stride, colouring, maxIterations }, places) {
+  paint(layer, { target, colouring, maxIterations }, places) {
     const { gl } = this, { uniforms } = this.use(colouring);
     gl.bindFramebuffer(gl.FRAMEBUFFER, target);
-    gl.viewport(0, 0, ...size);
+    gl.viewport(0, 0, layer.width, layer.height);
     gl.uniform1i(uniforms.layer, 2);
-    gl.uniform1i(uniforms.stride, stride);
-    gl.uniform2i(uniforms.last, layer.width - 1, layer.height - 1);
     gl.uniform1i(uniforms.valued, layer.frames ? 1 : 0);
     gl.uniform1ui(uniforms.own_limit, layer.maxIterations);
     gl.uniform1ui(uniforms.max_iterations, maxIterations);
     const names = Object.keys(layer.words);
     gl.uniform2i(uniforms.pairs, names.indexOf("distance_re"), names.indexOf("last_re"));
     for (const place of places) {
-      gl.scissor(...(stride === 1 ? place : [0, 0, ...size]));
+      gl.scissor(...place);
       gl.drawArrays(gl.TRIANGLES, 0, 3);
     }
   }

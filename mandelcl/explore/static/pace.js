@@ -2,13 +2,11 @@
 
 const TILES_MS = 100; // the least time between pictures of newly arrived pixels
 const SLOW_MS = 8; // a slower picture is drawn by the processor, which has other work, too
-const COARSE_MS = 40, FINE_MS = 25; // of a picture in motion: slower ones get fewer pixels; more if those are as quick
-const COARSEST = 4;
 const MOST_MS = 200; // the most that a picture counts; a hidden page would measure more
 
 export class Pace {
   constructor(draw) {
-    Object.assign(this, { draw, cost: 0, drawnAt: -Infinity, coarser: 1 }); // `coarser` times fewer columns in motion
+    Object.assign(this, { draw, cost: 0, drawnAt: -Infinity });
   }
 
   /** Draw in the next frame. */
@@ -54,7 +52,5 @@ export class Pace {
   note(began) {
     this.drawnAt = performance.now();
     this.cost += 0.5 * (Math.min(this.drawnAt - began, MOST_MS) - this.cost);
-    if (this.cost > COARSE_MS && this.coarser < COARSEST) [this.coarser, this.cost] = [2 * this.coarser, this.cost / 4];
-    else if (4 * this.cost < FINE_MS && this.coarser > 1) [this.coarser, this.cost] = [this.coarser / 2, 4 * this.cost];
   }
 }

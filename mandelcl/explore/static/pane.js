@@ -96,7 +96,6 @@ export class Pane {
     this.layers.begin(this.asked, job);
     this.generation++;
     this.state = "asked";
-    if (this.pace.coarser > 1) this.pace.within(LATE_MS); // with all columns
     this.frame = this.refined = null; // a view with a moved anchor may have different pixels if numbers are rounded
     const lattice = (place.lattices ??= new Map());
     const text = `${size}`;
@@ -157,8 +156,7 @@ export class Pane {
   draw(now) {
     if (!this.target || !this.colouring || !this.asked) return;
     const view = { ...this.target, ease: this.eased(now) };
-    const coarser = this.state === "moving" || !this.still ? this.pace.coarser : 1;
-    if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.maxIterations, this.colouring, coarser);
+    if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.maxIterations, this.colouring);
     else this.compose(view);
     this.drawn++;
     if (this.came === this.generation) this.shown = this.generation;

@@ -40,7 +40,7 @@ export function paint({ rooted, fractions, effects }) {
   return `${BEGIN}${planes ? PLANES + effectsUniforms : ""}${rooted ? rootedPlace(fractions) : linearPlace(fractions)}
 ${planes ? effectsFunctions(effects) : ""}
 void main() {
-  ivec2 at = min(ivec2(gl_FragCoord.xy) * stride + stride / 2, last);
+  ivec2 at = ivec2(gl_FragCoord.xy);
   uint first = word(at, 0);
   float value = uintBitsToFloat(first);
   uint count = valued ? (first == INSIDE ? own_limit : uint(value)) : first;
@@ -66,8 +66,6 @@ const uint CHORD_MASK = 0x3fffu;
 
 uniform usampler2DArray layer;
 uniform bool valued;          /* one word per pixel: count plus fraction */
-uniform int stride;           /* one of so many columns and rows is painted */
-uniform ivec2 last;           /* the last column and row */
 uniform uint own_limit;
 uniform uint max_iterations;
 uniform uint size;
