@@ -12,6 +12,7 @@ import json
 import os
 import re
 import struct
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -33,6 +34,9 @@ BAND = "band-{:07d}"
 NEW = ".new"
 _BAND = re.compile(r"band-\d{7}")
 _TEMPFILE = re.compile(rf"{TEMPFILE}|(manifest\.json|band-\d{{7}})\{NEW}")
+_KEEPS_OPEN_FILES = os.name == "nt"
+_TRIES = 100  # together 2 s
+_PAUSE_S = 0.02
 _MAGIC = b"mandelcl band 2\n"
 _LONGEST_MANIFEST = 1 << 20
 _LONGEST_FACTS = 1 << 12
@@ -68,7 +72,21 @@ def remove(path: Path) -> None:
 
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
+        _unlink(path)
+
+
+def _unlink(path: Path) -> None:
+    """Remove a file if it exists. On Windows, wait a while for another thread of this process to close it."""
+    tries = _TRIES if _KEEPS_OPEN_FILES else 1
+    for left in reversed(range(tries)):
+        try:
+            path.unlink(missing_ok=True)
+        except PermissionError:
+            if not left:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
 
 
 class Band(NamedTuple):

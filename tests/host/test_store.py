@@ -28,7 +28,7 @@ from mandelcl.rendering import packing
 from mandelcl.rendering.band_layout import BandLayout, Values
 from mandelcl.rendering.manifest import Manifest, OtherVersionError, _checksum
 from mandelcl.rendering.resuming import adopt, left_behind, locked
-from mandelcl.rendering.store import _HEAD, _MAGIC, BandStore
+from mandelcl.rendering.store import _HEAD, _MAGIC, BandStore, remove
 from tests import posix
 from tests.host.memory import allocating
 
@@ -554,3 +554,35 @@ def test_a_folder_in_a_files_place_is_a_clear_error(tmp_path: Path, name: str) -
     (tmp_path / name).mkdir()
     with pytest.raises(FileError):
         store.read_manifest() if name == "manifest.json" else list(store.verified())
+
+
+@pytest.mark.parametrize("refusals", [0, 3])
+def test_open_file_is_removed_once_it_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusals: int) -> None:
+    """As on Windows, where a thread of the process may still write the tempfile."""
+    path, unlink, calls = tmp_path / "draft", Path.unlink, []
+
+    def unlink_later(self: Path, missing_ok: bool = False) -> None:
+        calls.append(self)
+        if len(calls) <= refusals:
+            raise PermissionError(13, "the file is in use")
+        unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr("mandelcl.rendering.store._KEEPS_OPEN_FILES", True)
+    monkeypatch.setattr(Path, "unlink", unlink_later)
+    path.write_bytes(b"x")
+    remove(path)
+    assert not path.exists()
+    assert len(calls) == refusals + 1
+    remove(path)  # one that is missing
+
+
+def test_refused_removal_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_self: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(13, f"refused, {missing_ok}")
+
+    monkeypatch.setattr("mandelcl.rendering.store._PAUSE_S", 0.0)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    for keeps in (False, True):
+        monkeypatch.setattr("mandelcl.rendering.store._KEEPS_OPEN_FILES", keeps)
+        with pytest.raises(PermissionError):
+            remove(tmp_path / "draft")
