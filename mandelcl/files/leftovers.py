@@ -13,6 +13,7 @@ import secrets
 import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -24,6 +25,7 @@ from mandelcl.files import own_folder
 
 _DIGITS = 12
 _removers: list[Callable[[], object]] = []
+_ending = threading.RLock()  # held by the thread that ends the process, so that no other ends it halfway
 
 
 def new_name(place: Path) -> Path:
@@ -57,13 +59,22 @@ def _short(text: str) -> str:
 
 
 @contextmanager
-def cleared_by(remove: Callable[[], object]) -> Iterator[None]:
-    """Call `remove` at the end of the block, or in `end_process`, whichever thread calls that."""
-    _removers.append(remove)
+def before_removal(call: Callable[[], object]) -> Iterator[None]:
+    """Call `call` in `end_process` during the block, before what was registered earlier is removed."""
+    _removers.append(call)
     try:
         yield
     finally:
-        _removers.remove(remove)
+        _removers.remove(call)
+
+
+@contextmanager
+def cleared_by(remove: Callable[[], object]) -> Iterator[None]:
+    """Call `remove` at the end of the block, or in `end_process`, whichever thread calls that."""
+    try:
+        with before_removal(remove):
+            yield
+    finally:
         remove()
 
 
@@ -112,6 +123,7 @@ def _remove_folder(folder: Path, owner: int) -> None:
 
 def end_process(code: int) -> NoReturn:
     """End the process without waiting for its threads, which may hang in a driver. Tempfiles are removed."""
+    _ending.acquire()
     interrupts.ignore()
     _quieten_drivers()
     for remove in reversed(list(_removers)):

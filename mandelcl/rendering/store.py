@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -70,18 +71,20 @@ def remove(path: Path) -> None:
     if _is_folder(path):
         import shutil  # only Deep Zoom's tempfiles are folders
 
-        shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            _patiently(partial(shutil.rmtree, path))
     else:
-        _unlink(path)
+        _patiently(partial(path.unlink, missing_ok=True))
 
 
-def _unlink(path: Path) -> None:
-    """Remove a file if it exists. On Windows, wait a while for another thread of this process to close it."""
-    tries = _TRIES if _KEEPS_OPEN_FILES else 1
-    for left in reversed(range(tries)):
+def _patiently(remove: Callable[[], object]) -> None:
+    """Call a function that removes. On Windows, wait a while for other threads of this process to close the files."""
+    for left in reversed(range(_TRIES if _KEEPS_OPEN_FILES else 1)):
         try:
-            path.unlink(missing_ok=True)
-        except PermissionError:
+            remove()
+        except FileNotFoundError:
+            raise
+        except OSError:
             if not left:
                 raise
             time.sleep(_PAUSE_S)
@@ -223,7 +226,7 @@ class BandStore:
             self._lock.remove()
         finally:
             with suppress(OSError):  # the folder has a file that is not the store's
-                self.folder.rmdir()
+                _patiently(self.folder.rmdir)
 
     def sweep(self) -> None:
         """Remove tempfiles of earlier processes, and bands without a manifest. The caller holds the lock."""

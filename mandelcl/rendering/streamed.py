@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from mandelcl.base.errors import (
@@ -24,6 +25,7 @@ from mandelcl.core.totals import Totals, totals_of
 from mandelcl.engine.computing.settings import Progress, ShowProgress
 from mandelcl.engine.computing.work import Work
 from mandelcl.files import output
+from mandelcl.files.leftovers import before_removal
 from mandelcl.files.paths import one_line
 from mandelcl.files.strips import Picture, strip_rows
 from mandelcl.rendering.band_layout import PIXELS, Values
@@ -113,7 +115,9 @@ class Streamed:
         stop = _Stop(self.bands, cancel)
         self.bands.check = lambda: stop_if(stop)
         outputs = zip(self.paths, self.stores, self._sources, self._pictures, strict=True)
-        with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool:
+        # Windows removes no file that is open: the threads that write close theirs when they hear of a failure.
+        leave = partial(self.bands.fail, CancelledError("stopped"))
+        with ThreadPoolExecutor(len(self.paths) + 1, "mandelcl output") as pool, before_removal(leave):
             readers = [pool.submit(self._write, *output_of) for output_of in outputs]
             if self._counting is not None:
                 readers.append(pool.submit(self._count, self._counting))

@@ -25,6 +25,44 @@ with in_temporary_folder("mandelcl-b-") as folder:
 """
 
 
+ENDING = """
+from functools import partial
+from mandelcl.files.leftovers import before_removal, cleared_by, end_process
+say = partial(print, flush=True)
+with cleared_by(partial(say, "first removed")), before_removal(partial(say, "nothing to close")):
+    say("done")
+with cleared_by(partial(say, "removed")), before_removal(partial(say, "closed")):
+    end_process(0)
+"""
+
+
+def test_files_are_closed_before_they_are_removed() -> None:
+    printed = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines() == ["done", "first removed", "closed", "removed"]
+
+
+TWICE = """
+import threading, time
+from mandelcl.files.leftovers import cleared_by, end_process
+begun = threading.Event()
+def remove():
+    if begun.is_set():
+        return  # as a store does that another thread releases
+    begun.set()
+    time.sleep(0.3)
+    print("removed", flush=True)
+with cleared_by(remove):
+    threading.Thread(target=end_process, args=(0,)).start()
+    begun.wait()
+    end_process(0)
+"""
+
+
+def test_a_process_that_two_threads_end_is_tidied_up() -> None:
+    printed = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, check=True).stdout
+    assert printed == "removed\n"
+
+
 @pytest.mark.skipif(not processes.own_name(), reason="a system that does not name its processes")
 def test_leftovers_of_a_dead_process_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
