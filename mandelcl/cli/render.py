@@ -248,8 +248,12 @@ def command(
 
 def _viewers(paths: "Sequence[str]") -> str:
     """Return how to view Deep Zoom pictures, which no desktop program opens; an empty text if there are none."""
-    pages = [f"{Path(path).with_suffix('')}_files/index.html" for path in paths if Path(path).suffix.lower() == ".dzi"]
-    return f"; open {' and '.join(pages)} in a browser" if pages else ""
+    pictures = [path for path in map(Path, paths) if path.suffix.lower() == ".dzi"]
+    if not pictures:
+        return ""
+    from mandelcl.files.deepzoom import PAGE, tiles_of
+
+    return f"; open {' and '.join(str(tiles_of(path) / PAGE) for path in pictures)} in a browser"
 
 
 def forced(job: "Job", report: "Report", path: str) -> str:

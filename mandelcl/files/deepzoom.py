@@ -58,7 +58,7 @@ def write_deep_zoom(tempfile: Path, picture: Picture, compression: str) -> None:
         raise failures[0]
     tiles = tempfile / f"{_NAME}_files"
     (tiles / _DESCRIPTION).unlink(missing_ok=True)
-    (tiles / PAGE).write_text(viewer(picture.width, picture.height), encoding="utf-8")
+    (tiles / PAGE).write_text(viewer(picture.width, picture.height), encoding="utf-8", newline="")
 
 
 def viewer(width: int, height: int) -> str:

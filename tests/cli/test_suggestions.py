@@ -73,5 +73,5 @@ def test_slow_rates_are_not_rounded_to_zero() -> None:
 
 
 def test_deep_zoom_output_includes_viewer() -> None:
-    assert _viewers(["a.png", "wall.dzi"]) == "; open wall_files/index.html in a browser"
+    assert _viewers(["a.png", "wall.dzi"]) == f"; open {Path('wall_files', 'index.html')} in a browser"
     assert _viewers(["a.png"]) == ""

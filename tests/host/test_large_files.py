@@ -111,6 +111,7 @@ def test_equal_pictures_have_equal_bytes(tmp_path: Path) -> None:
         tiles = tmp_path / f"{name}_files"
         made.append({path.relative_to(tiles): path.read_bytes() for path in tiles.rglob("*") if path.is_file()})
     assert made[0] == made[1]
+    assert b"\r" not in made[0][Path("index.html")], "a system's own ends of lines"
     assert {path.suffix for path in made[0]} == {".png", ".html", ""}, "a description of libvips's has a date"
 
 
