@@ -32,7 +32,7 @@ def test_workflow_can_be_dispatched(workflow: Any) -> None:
 
 def test_workflow_runs_each_system_with_each_python(workflow: Any) -> None:
     jobs = workflow["jobs"]
-    pythons = ["3.11", "3.12", "3.13"]
+    pythons = ["3.11", "3.12", "3.13", "3.14"]
     assert jobs["test"]["strategy"]["matrix"] == {"system": ["ubuntu-latest", "windows-latest"], "python": pythons}
     assert jobs["macos"]["strategy"]["matrix"] == {"python": pythons}
     assert jobs["macos"]["runs-on"] == "macos-latest"
