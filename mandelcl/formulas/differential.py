@@ -62,7 +62,13 @@ class Differential:
         a, b, c, d, exponent = change
         if -4 * self.digits <= exponent <= 0:
             return a + (1 << -exponent), b, c, d, exponent
-        return self.total(change, self.beginning())
+        length = max(a.bit_length(), b.bit_length(), c.bit_length(), d.bit_length())
+        if exponent < 0 or not length:
+            return self.total(change, self.beginning())
+        digits = self.digits  # what `total` does, in fewer operations
+        down = max(0, exponent - digits - max(0, digits + 1 - length))
+        up = exponent + digits - down
+        return self._short((a << up) + ((1 << digits) >> down), b << up, c << up, d << up, down - digits)
 
     def mirrored(self, change: Change) -> Change:
         """Return the change of the conjugate of z."""

@@ -86,7 +86,8 @@ class _ExactSteps:
             if takes_part and isinstance(operation, Turning):
                 part = operation.part
                 inner.append((0, 0) if zeros[part] else rounded(z[part], error, -bits))
-            error = operation.integer_error(z, stored, bits, IntegerErrors(error, stored_error, self._c_error))
+            if not isinstance(operation, Turning):
+                error = operation.integer_error(z, stored, bits, IntegerErrors(error, stored_error, self._c_error))
             if zeros[0] or zeros[1] or stored_zeros[0] or stored_zeros[1]:
                 zeros = operation.zeros(zeros, stored_zeros, self._c_zeros)
             z = operation.integers(z, stored, c, bits)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from mandelcl.base.exact import floor_log2
 from mandelcl.formulas.differential import STILL, Change, Differential, Parts
 from mandelcl.formulas.line import Line
-from mandelcl.formulas.operations import Store
+from mandelcl.formulas.operations import Add, Store
 
 _DIGITS = 64  # of B and M
 _BITS = 192  # of z beyond those that its size needs
@@ -22,7 +22,14 @@ class ExactPeriodSearch:
     """Looks along an orbit for n with |B̄·z − M·z̄| < radius·||B|² − |M|²|."""
 
     def __init__(self, lines: Sequence[Line], phase: int, centre: tuple[Fraction, Fraction], radius: Fraction) -> None:
-        self._lines = [[(operation, isinstance(operation, Store)) for operation in line] for line in lines]
+        # Of each operation, whether it stores, and whether one behind it asks for z: `add` alone does not.
+        self._lines = [
+            [
+                (operation, isinstance(operation, Store), not all(isinstance(other, Add) for other in line[n + 1 :]))
+                for n, operation in enumerate(line)
+            ]
+            for line in map(tuple, lines)
+        ]
         self._phase, self._centre, self._n = phase, centre, 0
         self._change: Change = STILL
         self._kept: dict[int, tuple[Differential, Parts]] = {}  # rules and c for values of so many bits
@@ -41,12 +48,13 @@ class ExactPeriodSearch:
             self._kept[bits] = Differential(bits, _DIGITS), (re_c, im_c)
         (rules, c), change = self._kept[bits], self._change
         stored, kept = z, change
-        for operation, stores in self._lines[(self._phase + self._n) % len(self._lines)]:
+        for operation, stores, goes_on in self._lines[(self._phase + self._n) % len(self._lines)]:
             if stores:
                 stored, kept = z, change
                 continue
             change = operation.differential(rules, z, stored, change, kept)
-            z = operation.integers(z, stored, c, bits)
+            if goes_on:
+                z = operation.integers(z, stored, c, bits)
         self._change, self._re, self._im, self._n = change, re, im, self._n + 1
         return self._reaches()
 

@@ -6,8 +6,8 @@ with more bits (A. Ziv, ACM TOMS 17, 1991).
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ MORE_BITS = 64  # at the least, where a rounding is open
 _EDGE_EXPONENT = -12  # ||Z|² − R²| is kept below 2^this
 
 
-@dataclass(frozen=True, slots=True)
-class ExactPlace:
+class ExactPlace(NamedTuple):
     """A place of an exact orbit: its parts, rounded, and |Z|² − R², rounded, where that is small; else None."""
 
     re: Rounded
@@ -56,12 +55,13 @@ def rounded_place(z: Parts, error: int, zeros: Flags, bits: int, radius_squared:
     x, y = z
     re = (0, 0) if zeros[0] else rounded(x, error, -bits)
     im = (0, 0) if zeros[1] else rounded(y, error, -bits)
-    nearly = _double(re) ** 2 + _double(im) ** 2 - float(radius_squared)
-    if abs(nearly) > FAR * max(1.0, float(radius_squared)):
+    square = radius_squared.numerator / radius_squared.denominator
+    nearly = _double(re) ** 2 + _double(im) ** 2 - square
+    if abs(nearly) > FAR * max(1.0, square):
         return ExactPlace(re, im, None, nearly > 0)
-    square, most = x * x + y * y, radius_squared
+    most = radius_squared
     square_error = (2 * (abs(x) + abs(y)) + error) * error
-    rest = square * most.denominator - (most.numerator << 2 * bits)
+    rest = (x * x + y * y) * most.denominator - (most.numerator << 2 * bits)
     rest_error = square_error * most.denominator
     if rest_error and abs(rest) <= rest_error:
         raise OpenRoundingError(max(MORE_BITS, rest_error.bit_length() - abs(rest).bit_length() + MORE_BITS))
@@ -98,9 +98,17 @@ def rounded_fraction(value: Fraction) -> Rounded:
 
 def rounded(value: int, error: int, exponent: int) -> Rounded:
     """Return value·2^exponent rounded toward zero; raises OpenRoundingError where the error leaves that open."""
-    require_sure(value, error)
-    m, e = _truncated(abs(value), exponent)
-    return (m if value >= 0 else -m), e
+    size = abs(value)
+    drop = size.bit_length() - _DOUBLE_BITS
+    if drop <= 0:
+        require_sure(value, error)
+        m, e = _truncated(size, exponent)
+        return (m if value >= 0 else -m), e
+    m = int(size >> drop)
+    if not error <= size - (m << drop) < (1 << drop) - error:
+        require_sure(value, error)
+    odd = (m & -m).bit_length() - 1
+    return (m >> odd if value >= 0 else -(m >> odd)), exponent + drop + odd
 
 
 def require_sure(value: int, error: int) -> None:
@@ -125,12 +133,14 @@ def _truncated(size: int, exponent: int) -> Rounded:
 
 def is_small(place: ExactPlace) -> bool:
     """Return whether a part of a place is not 0 and too small for the doubles of an orbit."""
-    return any(m and m.bit_length() + e <= LEAST_EXPONENT for m, e in (place.re, place.im))
+    (x, x_exponent), (y, y_exponent) = place.re, place.im
+    small = x and x.bit_length() + x_exponent <= LEAST_EXPONENT
+    return bool(small or (y and y.bit_length() + y_exponent <= LEAST_EXPONENT))
 
 
 def doubles_of(places: Sequence[ExactPlace]) -> tuple[Doubles, Doubles]:
     """Return the parts of places as doubles: 0 where they are too small."""
-    re, im = (np.array([_double(getattr(place, part)) for place in places]) for part in ("re", "im"))
+    re, im = (np.array([_double(place[part]) for place in places]) for part in (0, 1))
     return re, im
 
 

@@ -8,6 +8,7 @@ import pytest
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.core.reference import EXACT_VERSION, Reference
 from mandelcl.formulas import Formula
+from mandelcl.formulas.differential import Differential
 from mandelcl.perturbation import exact_orbit as module
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit
@@ -205,3 +206,13 @@ def test_every_operation_has_its_exact_step() -> None:
         orbit = exact_orbit(_reference("0.1", "0.2"), formula, 0, 12, FOUR)
         values = _oracle(Formula.parse(formula.text), 0, Fraction("0.1"), Fraction("0.2"))
         assert all(_is_rounded(Fraction(float(orbit.re[n])), next(values)[0]) for n in range(1, orbit.length + 1))
+
+
+@pytest.mark.parametrize("exponent", [*range(-300, 300, 37), 0, 63, 64, 65, 128, 129, 193, 1000])
+@pytest.mark.parametrize("length", [0, 1, 30, 64, 80])
+def test_one_more_by_c_is_the_sum_of_two_changes(exponent: int, length: int) -> None:
+    rules = Differential(200, 64)
+    change = (1 << length >> 1, -(1 << length >> 1), (1 << length) // 3, -(1 << length) // 3, exponent)
+    a, b, c, d, e = change
+    at_once = (a + (1 << -e), b, c, d, e) if -4 * rules.digits <= e <= 0 else None
+    assert rules.with_constant(change) == (at_once or rules.total(change, rules.beginning()))

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.formulas.delta import Beside, DeltaRules
@@ -23,8 +23,7 @@ class OrbitPoint:
     c: Complex
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerErrors:
+class IntegerErrors(NamedTuple):
     """Bounds of the errors of numbers in units of 2^−bits: of z, of the z that was stored last, and of c."""
 
     z: int
