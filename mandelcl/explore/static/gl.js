@@ -4,7 +4,7 @@ import { Paints } from "./gl_paints.js";
 import { link } from "./gl_programs.js";
 import { SHOW, VERTEX } from "./shaders.js";
 
-const MAGNIFIED = 0.5; // pixels of a layer per pixel of the view: fewer are blended, so that no squares show
+const MAGNIFIED = 0.5; // pixels of a layer per pixel of the canvas: fewer are blended, so that no squares show
 const GROUND = [0.055, 0.06, 0.075, 1]; // where no pixels are known
 
 /** A renderer of layers on a canvas; null if the browser lacks WebGL 2. */
@@ -38,31 +38,45 @@ class Renderer {
     gl.clearColor(...GROUND);
   }
 
-  /** Draw a view of these layers, the first one on top, with this colouring: {cycles, table, continuous, effects}. */
-  draw(layers, view, maxIterations, colouring) {
+  /** Draw a view of these layers, the first one on top, with this colouring: {cycles, table, continuous, effects}.
+   *
+   * The canvas gets this size: while the view moves, it may have fewer columns and rows than the view.
+   */
+  draw(layers, view, maxIterations, colouring, size) {
     const { gl } = this;
     if (this.lost || gl.isContextLost()) return;
     const shown = visible(layers, view);
     for (const { layer } of shown) this.paints.bring(layer, maxIterations, colouring);
     this.paints.keep(layers);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    gl.viewport(0, 0, ...view.size);
-    gl.scissor(0, 0, ...view.size);
+    this.fit(size, size[1] < view.size[1]);
+    gl.viewport(0, 0, ...size);
+    gl.scissor(0, 0, ...size);
     gl.clear(gl.COLOR_BUFFER_BIT);
     this.program.use();
     gl.activeTexture(gl.TEXTURE0);
     for (const { layer, map } of shown.reverse()) this.show(layer, map, view.size);
   }
 
+  fit([width, height], coarse) {
+    const { canvas } = this;
+    if (canvas.width === width && canvas.height === height) return;
+    Object.assign(canvas, { width, height });
+    canvas.classList.toggle("coarse", coarse);
+  }
+
   show(layer, map, [width, height]) {
-    const { gl } = this, { uniforms } = this.program;
+    const { gl, canvas } = this, { uniforms } = this.program;
     const edges = layer.edges(map, [width, height]);
     if (edges === null) return;
     const [across, down] = [width / 2, -height / 2]; // from the corners of WebGL's target to pixels from the middle
     const [wide, high] = [layer.width, layer.height], first = layer.at(layer.left, layer.top);
-    gl.scissor(edges[0], height - edges[1] - edges[3], edges[2], edges[3]);
+    const finer = [width / canvas.width, height / canvas.height]; // pixels of the view per pixel of the canvas
+    const inside = (at, side) => Math.ceil(at / finer[side] - 0.5); // the first pixel of the canvas whose middle is not before
+    const bottom = height - edges[1] - edges[3], [x, y] = [inside(edges[0], 0), inside(bottom, 1)];
+    gl.scissor(x, y, inside(edges[0] + edges[2], 0) - x, inside(bottom + edges[3], 1) - y);
     gl.bindTexture(gl.TEXTURE_2D, this.paints.of(layer));
-    const filter = Math.abs(map.a * map.d - map.b * map.c) < MAGNIFIED ? gl.LINEAR : gl.NEAREST;
+    const filter = Math.abs(map.a * map.d - map.b * map.c) * finer[0] * finer[1] < MAGNIFIED ? gl.LINEAR : gl.NEAREST;
     for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, filter);
     gl.uniform1i(uniforms.painted, 0);
     gl.uniform2f(uniforms.half_pixel, 0.5 / wide, 0.5 / high);

@@ -1,6 +1,7 @@
 // Requests while a zoom or a rotation goes on: of what will be on screen when the pixels arrive, as fast as they arrive.
 
 import { Sight } from "./journey.js";
+import { HEAVY_MS } from "./pace.js";
 import { Ratio, parse } from "./ratio.js";
 
 const TRACK_MS = 300; // the last part of a gesture, which gives its speed
@@ -8,14 +9,16 @@ const MOST_LEAD_MS = 150;
 const MOST_LEAD = 0.4; // of the logarithm of a zoom: less than an octave
 const LEAST_MS = 1000 / 60; // between requests
 const SLOW_MS = 66, QUICK_MS = 50; // of the server for a view: slower ones get fewer pixels; more if those are as quick
-const COARSEST = 8;
+const LIGHT_MS = 24; // of the page for a picture of the next finer size
+const COARSEST = 8, COARSEST_DRAWN = 4;
+const SURE = 4; // views of one size after which its pictures are judged
 const LATE_MS = 250; // a view that takes longer is given up
 const DIGITS = 4; // of a zoom that is computed ahead
 const OVER_MS = 400; // after this, a gesture is another one
 
 export class Motion {
   constructor(explorer) {
-    Object.assign(this, { explorer, coarser: 1, latency: 60, spent: 0, track: [], at: null, asked: null, askedAt: -Infinity });
+    Object.assign(this, { explorer, coarser: 1, latency: 60, spent: 0, views: 0, track: [], at: null, asked: null, askedAt: -Infinity });
   }
 
   /** Whether views in motion show what the explorer shows: WebGL decodes them, and they have no further planes. */
@@ -38,9 +41,9 @@ export class Motion {
 
   /** A gesture begins: choose a size for which pictures come in time. */
   begin() {
-    const seconds = this.explorer.panes[0].finished?.seconds ?? 0, slow = (coarser) => (1000 * seconds) / coarser ** 2 > SLOW_MS;
+    const seconds = this.explorer.panes[0].finished?.seconds ?? 0, slow = () => (1000 * seconds) / this.coarser ** 2 > SLOW_MS;
     this.spent = 0;
-    while (this.coarser < COARSEST && slow(this.coarser)) this.coarser *= 2;
+    while ((this.coarser < COARSEST && slow()) || this.heavy) this.resize(2);
     this.explorer.emit("asked");
   }
 
@@ -50,7 +53,7 @@ export class Motion {
     if (passing.every(({ ready }) => ready)) return true;
     const late = now - Math.min(...passing.map(({ oldest }) => oldest)) > LATE_MS;
     if (!late || this.coarser === COARSEST) return false;
-    this.coarser *= 2;
+    this.resize(2);
     for (const each of passing) each.clear();
     return true;
   }
@@ -86,14 +89,30 @@ export class Motion {
       this.latency += 0.2 * (Math.min(view.came - view.asked, 1000) - this.latency);
       const spent = 1000 * message.seconds;
       this.spent = this.spent ? this.spent + 0.3 * (spent - this.spent) : spent;
+      this.views++;
       this.adapt();
     }
     this.go();
   }
 
   adapt() {
-    if (this.spent > SLOW_MS && this.coarser < COARSEST) [this.coarser, this.spent] = [2 * this.coarser, this.spent / 4];
-    else if (4 * this.spent < QUICK_MS && this.coarser > 1) [this.coarser, this.spent] = [this.coarser / 2, 4 * this.spent];
+    const slow = this.spent > SLOW_MS && this.coarser < COARSEST, sure = this.views >= SURE;
+    if (slow || (sure && this.heavy)) this.resize(2);
+    else if (sure && 4 * this.spent < QUICK_MS && this.drawing(this.coarser / 2) < LIGHT_MS && this.coarser > 1) this.resize(1 / 2);
+  }
+
+  /** Whether pictures of this size take the page too long. */
+  get heavy() {
+    return this.coarser < COARSEST_DRAWN && this.drawing(this.coarser) > HEAVY_MS;
+  }
+
+  drawing(coarser) {
+    return Math.max(...this.explorer.panes.map((pane) => pane.cost(coarser)));
+  }
+
+  /** Views get so many times fewer columns and rows from now on. */
+  resize(times) {
+    [this.coarser, this.spent, this.views] = [this.coarser * times, this.spent / times ** 2, 0];
   }
 }
 

@@ -2,6 +2,7 @@
 
 const TILES_MS = 100; // the least time between pictures of newly arrived pixels
 const SLOW_MS = 8; // a slower picture is drawn by the processor, which has other work, too
+export const HEAVY_MS = 32; // a picture in motion that takes longer gets fewer pixels
 const MOST_MS = 200; // the most that a picture counts; a hidden page would measure more
 
 export class Pace {
@@ -47,6 +48,11 @@ export class Pace {
     clearTimeout(this.later);
     cancelAnimationFrame(this.pending);
     this.later = this.pending = undefined;
+  }
+
+  /** The next pictures have so many times the pixels of the last ones. */
+  scale(pixels) {
+    this.cost *= pixels;
   }
 
   note(began) {

@@ -3,7 +3,7 @@
 import { compose } from "./compose.js";
 import { createRenderer } from "./gl.js";
 import { Layers } from "./layers.js";
-import { Pace } from "./pace.js";
+import { HEAVY_MS, Pace } from "./pace.js";
 import { Painter } from "./painter.js";
 import { Passing } from "./passing.js";
 import { element } from "./dom.js";
@@ -30,6 +30,7 @@ export class Pane {
     this.passing = new Passing(this);
     [this.target, this.asked, this.frame, this.ease] = [null, null, null, { ...STILL }];
     this.pace = new Pace((now) => this.draw(now));
+    this.canvas = 0; // pixels of the last picture
     [this.came, this.shown] = [0, 0]; // the generations whose pixels have arrived, and are shown
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
   }
@@ -156,11 +157,24 @@ export class Pane {
   draw(now) {
     if (!this.target || !this.colouring || !this.asked) return;
     const view = { ...this.target, ease: this.eased(now) };
-    if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.maxIterations, this.colouring);
+    if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.maxIterations, this.colouring, this.fit());
     else this.compose(view);
     this.drawn++;
     if (this.came === this.generation) this.shown = this.generation;
     this.hooks.ondrawn?.(this, view);
+  }
+
+  /** The size of the canvas: that of views in motion while they are requested, if a larger one takes long. */
+  fit() {
+    const size = (this.cost(1) > HEAVY_MS && this.passing.size) || this.target.size, pixels = size[0] * size[1];
+    if (this.canvas) this.pace.scale(pixels / this.canvas);
+    this.canvas = pixels;
+    return size;
+  }
+
+  /** The estimated time that a picture takes, in milliseconds, with `coarser` times fewer columns and rows than the view. */
+  cost(coarser) {
+    return this.canvas ? (this.pace.cost * this.target.size[0] * this.target.size[1]) / coarser ** 2 / this.canvas : 0;
   }
 
   /** The current position of the animation towards the target. */

@@ -53,7 +53,7 @@ export class MotionLayer extends Window {
 
 export class Passing {
   constructor(pane) {
-    Object.assign(this, { pane, views: new Map(), layers: [] });
+    Object.assign(this, { pane, views: new Map(), layers: [], size: null }); // the size of the newest view
   }
 
   /** Whether another view may be requested: the server has resolved the last one, and few are on their way. */
@@ -71,6 +71,7 @@ export class Passing {
     const { pane } = this, height = Math.ceil(size[1] / coarser), width = Math.ceil((size[0] * height) / size[1]);
     const layer = this.layer([width, height]);
     layer.begin(place, job.iterations);
+    this.size = layer.size;
     pane.generation++;
     this.views.set(pane.generation, { layer, asked: performance.now(), settled: 0 });
     const pointer = [((at[0] + 0.5) * width) / size[0] - 0.5, ((at[1] + 0.5) * height) / size[1] - 0.5];
@@ -128,6 +129,7 @@ export class Passing {
   /** A view at rest, or a coarser one, is requested: the server sends no more of these. */
   clear() {
     this.views.clear();
+    this.size = null;
     this.keep([]); // those that are shown go with the other layers
   }
 }

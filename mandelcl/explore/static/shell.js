@@ -79,7 +79,7 @@ export class Shell {
     const box = panes[0].el.getBoundingClientRect(), scale = devicePixelRatio;
     const size = [box.width, box.height].map((side) => Math.max(2, Math.round(side * scale)));
     this.explorer.resize(size);
-    for (const pane of panes) if (pane.moving.width !== size[0] || pane.moving.height !== size[1]) pane.resize(size);
+    for (const pane of panes) if (pane.marks.width !== size[0] || pane.marks.height !== size[1]) pane.resize(size);
   }
 
   notify(line, kind = "note") {

@@ -1,11 +1,12 @@
-"""A zoom that goes on: views in motion are shown, and the picture at rest is that of `render`."""
+"""A zoom that goes on: views in motion are shown, none of them is kept, and the picture at rest is that of `render`."""
 
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from tests.explore.browser.explorer import Explorer
+from tests.explore.browser.explorer import SIZE, Explorer
 from tests.explore.browser.test_pictures import rendered
 
 # A wheel that is held until so many views in motion have been shown; what they were, and what is drawn on top then.
@@ -66,3 +67,107 @@ def test_values_and_counts_have_the_same_colours(wanderer: Explorer) -> None:
     )
     assert same[0] <= same[1] // 500
     wanderer.rests()
+
+
+@pytest.mark.parametrize("coarser", [2, 4])
+def test_a_canvas_with_fewer_columns_shows_the_same_picture(wanderer: Explorer, coarser: int) -> None:
+    """While views with fewer columns are requested, a slow canvas has as many as they; at rest it has all."""
+    wanderer.run("(explorer) => explorer.follow('#re=-0.7436&im=0.1318&zoom=100&n=300&palette=classic')")
+    wanderer.rests()
+    found = wanderer.run(
+        """async (explorer, coarser) => {
+            const [pane] = explorer.panes, { place } = pane.target, { gl } = pane.renderer, canvas = pane.moving;
+            const read = () => {
+                pane.draw(performance.now());
+                const pixels = new Uint8Array(4 * canvas.width * canvas.height);
+                gl.readPixels(0, 0, canvas.width, canvas.height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+                return { size: [canvas.width, canvas.height], pixels: [...pixels] };
+            };
+            const still = read();
+            pane.pace.cost = 1000;
+            pane.pass(place, [0, 0], explorer.state.job, coarser);
+            const begun = read();
+            while (!pane.layers.all[0].frames) await new Promise((resolve) => setTimeout(resolve, 10));
+            const moving = read();
+            pane.pace.cost = 0;
+            explorer.ask(true);
+            return [still, begun, moving, read()];
+        }""",
+        coarser,
+    )
+    still, begun, moving, after = (
+        np.asarray(one["pixels"], np.int16).reshape(*one["size"][::-1], 4)[..., :3] for one in found
+    )
+    assert still.shape == after.shape == (SIZE[1], SIZE[0], 3)
+    assert begun.shape == moving.shape == (SIZE[1] // coarser, SIZE[0] // coarser, 3)
+    tall, wide = moving.shape[:2]
+    blocks = still.reshape(tall, coarser, wide, coarser, 3)
+
+    def other(coarse: npt.NDArray[np.int16]) -> float:
+        """Return the share of pixels that are unlike all of those that they stand for."""
+        return float(np.mean(np.abs(blocks - coarse[:, None, :, None]).sum(-1).min(axis=(1, 3)) > 24))
+
+    for coarse in (begun, moving):
+        moved = [coarse[::-1], coarse[:, ::-1], np.roll(coarse, 2, 0), np.roll(coarse, 2, 1)]
+        assert 2 * other(coarse) < min(map(other, moved))
+    wanderer.rests()
+
+
+def test_slow_pictures_give_views_in_motion_fewer_columns(wanderer: Explorer) -> None:
+    """And quick ones give them back, as many as the server has time for."""
+    sizes = wanderer.run(
+        """(explorer) => {
+            const [pane] = explorer.panes, { motion } = explorer, found = [];
+            motion.coarser = 1;
+            for (const cost of [1000, 1]) {
+                pane.pace.cost = cost * pane.canvas / (pane.target.size[0] * pane.target.size[1]);
+                motion.begin();
+                found.push(motion.coarser);
+                for (let k = 0; k < 20; k++) {
+                    motion.hear({ say: 'complete', seconds: 0.001 }, { asked: 0, came: 1 });
+                    found.push(motion.coarser);
+                }
+            }
+            motion.coarser = 1;
+            return found;
+        }"""
+    )
+    slow, quick = sizes[:21], sizes[21:]
+    assert slow == [4] * 21
+    assert quick[0] == 4
+    assert quick[-1] == 1
+    assert sorted(quick, reverse=True) == quick
+
+
+def test_nothing_of_views_in_motion_stays(wanderer: Explorer) -> None:
+    """Of the buffers that have come, few are left at rest, and few textures."""
+    came = wanderer.run(
+        """async (explorer) => {
+            const { zoom } = await import('/moves.js');
+            const [pane] = explorer.panes, take = pane.passing.take.bind(pane.passing), buffers = new Map();
+            window.buffers = buffers;
+            pane.passing.take = (frame) => {
+                if (frame.words?.values) buffers.set(buffers.size, new WeakRef(frame.words.values.buffer));
+                return take(frame);
+            };
+            for (let turn = 0; buffers.size < 40 && turn < 4000; turn++) {
+                if (turn % 8 === 0) zoom(explorer, [100, 100], turn % 64 < 40 ? 1 : -1, 'wheel');
+                await new Promise((resolve) => setTimeout(resolve, 10));
+            }
+            delete pane.passing.take;
+            return buffers.size;
+        }"""
+    )
+    assert came >= 40
+    wanderer.rests()
+    wanderer.page.context.new_cdp_session(wanderer.page).send("HeapProfiler.collectGarbage")
+    left = wanderer.run(
+        """(explorer) => {
+            const left = [...window.buffers.values()].filter((one) => one.deref()).length;
+            delete window.buffers;
+            return [left, explorer.panes[0].renderer.paints.layers.size, explorer.panes[0].passing.views.size];
+        }"""
+    )
+    assert left[0] <= 8
+    assert left[1] <= 12
+    assert left[2] == 0
