@@ -140,8 +140,7 @@ def is_small(place: ExactPlace) -> bool:
 
 def doubles_of(places: Sequence[ExactPlace]) -> tuple[Doubles, Doubles]:
     """Return the parts of places as doubles: 0 where they are too small."""
-    re, im = (np.array([_double(place[part]) for place in places]) for part in (0, 1))
-    return re, im
+    return np.array([_double(place.re) for place in places]), np.array([_double(place.im) for place in places])
 
 
 def of_places(places: Sequence[ExactPlace], ended: str, inner: Sequence[InnerParts] = ()) -> Orbit:
