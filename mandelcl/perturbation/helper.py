@@ -111,7 +111,7 @@ def _question(wanted: ReferenceKey, keeps: bool) -> dict[str, Any]:
         "iterations": wanted.iterations,
         "radius_squared": hexadecimal(wanted.radius_squared),
         "unit_bits": wanted.unit_bits,
-        "formula": wanted.formula.text,
+        "formula": wanted.formula.as_json(hexadecimal),
         "phase": wanted.phase,
         "keeps": keeps,
     }
@@ -125,6 +125,6 @@ def _wanted(question: Mapping[str, Any]) -> ReferenceKey:
         question["iterations"],
         from_hexadecimal(question["radius_squared"]),
         question["unit_bits"],
-        Formula.parse(question["formula"]),
+        Formula.from_json(question["formula"], from_hexadecimal),
         question["phase"],
     )

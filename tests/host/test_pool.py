@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 
 from mandelcl.base.errors import NEVER, CancelledError
 from mandelcl.core.reference import Reference
+from mandelcl.formulas import Formula
 from mandelcl.perturbation import kept, pool, reference_jobs
 from mandelcl.perturbation.helper import Helper
 from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit, table_of
@@ -26,6 +27,9 @@ PATIENCE_S = 600.0
 DEEP = Reference(Fraction(-1), Fraction(1, 10**400), Fraction(1, 10**700), 14, 14)  # beside values below 2^−900
 CUSP = Reference(Fraction(1, 4), Fraction(0), Fraction(1, 10**20), 14, 14)  # neither a period nor a proof ends it
 ENDLESS = ReferenceKey(CUSP, 1 << 32, FOUR, None)
+IN_JULIA = Reference(Fraction(1, 10), Fraction(1, 5), Fraction(1, 10**30), 14, 14, 2)
+JULIA = Formula.parse("mandelbrot").julia(Fraction(-6, 5), Fraction(1, 10))
+FOLDED_JULIA = Formula.parse("burning-ship").julia(Fraction(-6, 5), Fraction(1, 10))
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +66,7 @@ def flat(value: Any) -> Iterator[Any]:
 
 def here(wanted: ReferenceKey) -> list[Any]:
     """Return the parts of what is computed in this process."""
-    orbit = computed_orbit(wanted.reference, wanted.iterations)
+    orbit = computed_orbit(wanted.reference, wanted.iterations, formula=wanted.formula, phase=wanted.phase)
     return list(flat((orbit, table_of(wanted, orbit))))
 
 
@@ -77,6 +81,10 @@ def silent(_iterations: int) -> None:
         ReferenceKey(DEEP, 3000, FOUR, 53),
         ReferenceKey(Reference(Fraction(-1), Fraction(0), Fraction(1, 7), 14, 14), 100, FOUR, None),
         ReferenceKey(Reference(Fraction(2), Fraction(2), Fraction(1, 7), 14, 14), 100, Fraction(1, 10**9), None),
+        ReferenceKey(IN_JULIA, 3000, FOUR, None, JULIA, 0),
+        ReferenceKey(IN_JULIA, 3000, FOUR, None, JULIA, 1),
+        ReferenceKey(IN_JULIA, 3000, FOUR, 53, FOLDED_JULIA, 1),
+        ReferenceKey(replace(DEEP, version=2), 300, FOUR, None, Formula.parse("sqr add / absx absy sqr add"), 1),
     ],
 )
 def test_reference_from_a_process_has_the_same_bits(one: Pool, wanted: ReferenceKey, fresh_cache: Path) -> None:
