@@ -13,11 +13,14 @@ from mandelcl.core.job import Job
 from mandelcl.engine.computing.settings import Settings
 from mandelcl.files.loading import read_colouring, read_field, read_foreign, read_job
 from mandelcl.files.output import write
+from mandelcl.formulas import Formula
+from mandelcl.perturbation.counting import CountTask, exact_counts
 from mandelcl.rendering.streaming import render_to
 from tests.cli.conftest import Run, refused
 from tests.host import test_kfb as kfb
 from tests.host.files import ICE, a_field
 from tests.host.test_places import F3, KFR, put_into
+from tests.places import FORMULA_NUCLEI, load
 
 
 def test_place_survives_conversion_between_programs(run: Run, tmp_path: Path) -> None:
@@ -39,6 +42,19 @@ def test_render_accepts_a_converted_place(run: Run, tmp_path: Path, name: str) -
     again = tmp_path / "again.kfr"
     assert run("convert", str(out), str(again)).code == 0
     assert f"ImagPointsUp: {int(name == 'a.toml')}" in again.read_text()
+
+
+def test_a_deep_kfr_of_another_formula_is_drawn(run: Run, tmp_path: Path) -> None:
+    place = load(FORMULA_NUCLEI)["burning-ship"]
+    text = f"Re: {place.re}\nIm: {place.im}\nZoom: 1E20\nIterations: {place.iterations}\nImagPointsUp: 1\n"
+    path, out = tmp_path / "a.kfr", tmp_path / "out.npz"
+    path.write_text(f"{text}FractalType: 1\nPower: 2\n")
+    assert run("render", "--like", str(path), "--size", "8x6", "--certify", "-o", str(out)).code == 0
+    field = read_field(out)
+    assert (field.job.method, field.job.formula) == ("perturbation", Formula.parse("burning-ship"))
+    points = [field.job.view.point(column, row) for row in range(6) for column in range(8)]
+    assert field.counts.ravel().tolist() == exact_counts(CountTask.of(field.job), points)
+    assert len(set(field.counts.ravel().tolist())) > 1
 
 
 def test_conversion_keeps_colours(run: Run, tmp_path: Path) -> None:

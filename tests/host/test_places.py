@@ -28,6 +28,7 @@ from mandelcl.files.places.of_job import place_of
 from mandelcl.files.places.toml import values_of
 from mandelcl.formulas import MANDELBROT, Formula
 from tests.host.memory import allocating
+from tests.places import FORMULA_NUCLEI, FORMULA_PLACES, Place, load
 from tests.ratios import Ratios
 
 KFR = "Re: -0.75\r\nIm: 0.1\r\nZoom: 1.5E3\r\nIterations: 2000\r\nColors: 1,2,3,\r\n"
@@ -188,6 +189,23 @@ def test_formulas_of_fraktaler_3(tables: str, text: str) -> None:
     place = places.place_in(F3 + tables + "\n")
     assert place.formula == Formula.parse(text)
     assert places.place_in(places.write_place("a.toml", place)) == place
+
+
+DEEP = [
+    *load(FORMULA_PLACES).values(),
+    *(place for place in load(FORMULA_NUCLEI).values() if "/" in place.formula),
+]
+
+
+@pytest.mark.parametrize("place", DEEP, ids=lambda place: place.name)
+def test_a_deep_job_survives_a_file_of_fraktaler_3(place: Place) -> None:
+    job = Job(place.view(48, 32), place.iterations, formula=Formula.parse(place.formula))
+    found = places.place_in(places.write_place("a.f3.toml", place_of(job)))
+    assert (found.formula, found.iterations) == (job.formula, job.iterations)
+    view, pitch = found.view(48, 32), job.view.pitch
+    for corner in ((0, 0), (47, 31)):
+        moved = zip(view.point(*corner), job.view.point(*corner), strict=True)
+        assert max(abs(part - other) for part, other in moved) < pitch / 1000
 
 
 @pytest.mark.parametrize(
