@@ -95,11 +95,6 @@ class Connection:
         if self._lost:
             raise DeviceError(f"cannot reach the cluster at {self.address}: {self._lost}")
 
-    @property
-    def awaited(self) -> int:
-        """How many workers are sure to come: those of this machine that have not failed."""
-        return 0 if self._supervisor is None else self._supervisor.able
-
     def require(self, since: float) -> None:
         """Raise DeviceError where the cluster has been without a worker for too long, `since` a time.monotonic."""
         self.check()

@@ -68,14 +68,9 @@ class Supervisor:
                     self._send(place)
 
     @property
-    def able(self) -> int:
-        """How many workers have registered, or still may."""
-        return sum(not place.given_up for place in self._places)
-
-    @property
     def given_up(self) -> bool:
-        """Whether no worker is left that could register."""
-        return not self.able
+        """Whether no worker has registered or still could."""
+        return all(place.given_up for place in self._places)
 
     def close(self) -> None:
         """End the workers."""
