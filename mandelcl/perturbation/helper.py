@@ -125,6 +125,6 @@ def _wanted(question: Mapping[str, Any]) -> ReferenceKey:
         question["iterations"],
         from_hexadecimal(question["radius_squared"]),
         question["unit_bits"],
-        Formula.from_json(question["formula"], from_hexadecimal),
+        Formula.from_json(question["formula"], lambda part: from_hexadecimal(str(part))),
         question["phase"],
     )
