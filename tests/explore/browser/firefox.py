@@ -16,6 +16,7 @@ from PIL import Image
 from websockets.sync.client import ClientConnection, connect
 
 PATIENCE_S = 600.0
+_STILL_MS = 500
 _LISTENS = "WebDriver BiDi listening on "
 _EXPLORER = "document.getElementById('explorer').explorer"
 _RESTS = f"""() => {{
@@ -69,11 +70,12 @@ class Firefox:
         self._perform("wheel", [scroll])
 
     def drag(self, places: Sequence[tuple[int, int]]) -> None:
-        """Press the mouse's button at the first place, and let it go at the last."""
+        """Press the mouse's button at the first place, rest at the last and let it go, so that nothing glides on."""
         moves = [{"type": "pointerMove", "x": x, "y": y} for x, y in places]
         button = {"button": 0}
         down, up = {"type": "pointerDown", **button}, {"type": "pointerUp", **button}
-        self._perform("pointer", [moves[0], down, *moves[1:], up])
+        still = {"type": "pause", "duration": _STILL_MS}
+        self._perform("pointer", [moves[0], down, *moves[1:], still, up])
 
     def press(self, key: str) -> None:
         """Press a key and let it go."""

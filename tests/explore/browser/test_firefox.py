@@ -25,6 +25,7 @@ def window(server: Server, tmp_path: Path) -> Iterator[Firefox]:
         pytest.skip("no Firefox is installed")
     with firefox(command, tmp_path) as opened:
         opened.open(server.address, SIZE)
+        opened.waits_for("document.getElementById('explorer').explorer?.setRefines")
         opened.run("(explorer) => explorer.setRefines(false)")  # what is painted exactly would soon be replaced
         opened.rests()
         yield opened
