@@ -35,12 +35,6 @@ def is_good(row: Row) -> bool:
     return not row.error and row.validation == "ok" and bool(row.giter_s)
 
 
-def require_anonymous(table: Document) -> None:
-    """Raise InvalidInputError if a table has more than `shared` leaves."""
-    if table.sources or shared(table).to_json() != table.to_json():
-        raise InvalidInputError("the table is not one that `mandelcl bench --share` has written")
-
-
 def devices_of(rows: Sequence[Row]) -> list[str]:
     """Return the names of the devices of some rows."""
     return list(dict.fromkeys(row.device for row in rows))
