@@ -18,7 +18,7 @@ from mandelcl.base import interrupts, process_limits
 from mandelcl.base.errors import LONGEST_LINE, CancelledError, InvalidInputError, MandelclError
 from mandelcl.base.names import alike
 from mandelcl.base.text import printable
-from mandelcl.cli import standard_output
+from mandelcl.cli import standard_output, stray_words
 from mandelcl.cli.progress import print_line
 from mandelcl.version import __version__
 
@@ -26,6 +26,9 @@ _COMMANDS = (
     *("render", "zoom", "film", "explore", "devices", "recolour", "compare", "bench", "lab", "coursework"),
     *("locations", "locate", "tune", "source", "palettes", "convert", "cluster-worker", "cache"),
 )
+
+
+_WORDS = "mandelcl.words"  # where the context keeps a command's arguments, for the advice about wrong ones
 
 
 def _summary(name: str) -> str:
@@ -61,7 +64,10 @@ class _Commands(click.Group):
             question = f"did you mean {' or '.join(near)}?" if near else f"the commands are {', '.join(_COMMANDS)}"
             raise click.UsageError(f"no command {given!r}; {question}")
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command, separated(command, rest) if command else rest
+        if command:
+            rest = separated(command, rest)
+            ctx.meta[_WORDS] = tuple(rest)  # click empties the list
+        return name, command, rest
 
     # A KeyboardInterrupt outside `interruptible`, for example during imports, must not reach click, which would print a
     # blank line before its message.
@@ -158,11 +164,13 @@ def _explain(error: click.ClickException) -> None:
     """Print one line that says what is wrong with the usage and which command shows help."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     message = error.format_message().rstrip(".")
-    if isinstance(error, click.NoSuchOption):
+    if isinstance(error, click.NoSuchOption) and not re.match(r"-[\d.]", error.option_name):
         known = {name for option in (context.command.params if context else []) for name in option.opts}
         meant = _MEANT.get(error.option_name, "")
         near = [meant] if meant.partition(" ")[0] in known else alike(error.option_name, known)
         message = f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+    elif context is not None and (isinstance(error, click.NoSuchOption) or message.startswith("Got unexpected extra")):
+        message = stray_words.advice(context.command, context.meta.get(_WORDS, [])) or message
     # Click does not say to which command an option belongs that lacks a value.
     given = [word for word in sys.argv[1:2] if word in cli.list_commands(click.Context(cli))]
     command = context.command_path if context is not None else " ".join(["mandelcl", *given])

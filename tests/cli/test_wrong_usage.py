@@ -1,4 +1,4 @@
-"""Eighty wrong usages: each gets one line, exit code 2, and a suggestion or what to do next."""
+"""A hundred wrong usages: each gets one line, exit code 2, and a suggestion or what to do next."""
 
 import shlex
 from pathlib import Path
@@ -81,6 +81,28 @@ render --json --quiet -> give --json or --quiet
 render --blocks 3 -> write it like 16x16
 render --blocks 2x2 --budget 5 -> give one of them
 render --rectangles how.png -> add --algorithm border
+render --size 1920 1080 -> --size takes one word: write --size 1920x1080;
+render --size 1920 x 1080 -> write --size 1920x1080;
+render --size=1920 1080 -> write --size 1920x1080;
+render --blocks 16 16 -> write --blocks 16x16;
+render --at -0.75 0.1 -> write --center -0.75 0.1 --zoom 1 for a point
+render --at -0.75 -0.1 -> write --center -0.75 -0.1 --zoom 1 for a point
+render --at seahorse valley -> write --at seahorse-valley;
+render --samples 2 2 -> --samples takes one word: write --samples 2;
+render --formula z^2 + c -> write --formula "z^2 + c";
+render --formula z^2 - c -> write --formula "z^2 - c";
+render --center 0 0 --zoom 1e 9 -> write --zoom 1e9;
+render --iterations 10 000 -> write --iterations 10000;
+render --palette red gold -> write --palette red,gold;
+render --planes counts, smooth -> write --planes counts,smooth;
+render --light 135 45 -> write --light 135,45;
+render --rotate 30 degrees -> write --rotate 30;
+render --center 0 0 0 --zoom 2 -> --center takes two words: write --center 0 0;
+render --julia -0.8 0.156 2 -> --julia takes two words: write --julia -0.8 0.156;
+render --region -2 1 -1 1 0 -> --region takes four words: write --region -2 1 -1 1;
+render -o my picture.png -> write -o "my picture.png";
+zoom --at galaxy --size 640 360 -o a.mp4 -> write --size 640x360;
+zoom --at galaxy -o a.mp4 --palette red gold -> write --palette red,gold;
 render extra -> see `mandelcl render --help`
 locate --center 0 -> see `mandelcl locate --help`
 zoom --to-zoom 10 --at galaxy --fps 0 -o a.mp4 -> choose another --fps
