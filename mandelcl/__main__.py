@@ -22,6 +22,7 @@ def main() -> None:
     except SystemExit as end:
         code = end.code
     except KeyboardInterrupt:  # beside the work of a command: while modules were imported
+        interrupts.ignore()  # a second one would end in a traceback here
         print("mandelcl: stopped", file=sys.stderr)
         code = interrupts.exit_code()
     except MemoryError:  # a driver that fails so may not come back from an orderly end

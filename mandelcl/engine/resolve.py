@@ -105,6 +105,7 @@ def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[s
     if method == "direct":
         return replace(job, method=method, reference=None), ()
     number = job.number if job.number != "auto" else _perturbed(job, devices).name
+    by_name(number).encode(job.radius_squared, "the escape radius squared")  # a line, before a reference is computed
     reference = job.reference or Reference.of(job.view)
     if job.reference is None and number == DOUBLE.name and job.formula.knows_inside and _may_take_maps(job):
         reference = replace(reference, version=MAP_VERSION)

@@ -196,6 +196,18 @@ def test_second_signal_during_exit_is_ignored(name: str) -> None:
     assert ended(name, "kill()", before) == (code_of(name), "", "mandelcl: stopped\n")
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_second_signal_during_the_message_is_ignored(name: str) -> None:
+    before = """class Stream:
+    def write(self, text):
+        kill()
+        return os.write(2, text.encode())
+    def flush(self):
+        pass
+sys.stderr = Stream()"""
+    assert ended(name, "kill()", before) == (code_of(name), "", "mandelcl: stopped\n")
+
+
 def test_out_of_memory_is_one_line_and_does_not_hang() -> None:
     """A driver that was refused memory may wait for ever at the end of the process."""
     body = "atexit.register(signal.pause); raise MemoryError('std::bad_alloc')"

@@ -145,6 +145,17 @@ def test_a_reference_that_does_not_reach_the_view_is_refused() -> None:
         resolve(replace(job, reference=narrow), WITH)
 
 
+@pytest.mark.parametrize(
+    ("devices", "exponent", "number"), [(WITH, 1024, "double"), (WITHOUT, 128, "float"), (WITH, 4000, "double")]
+)
+def test_perturbation_refuses_an_escape_radius_beyond_its_number(
+    devices: list[DeviceClass], exponent: int, number: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=f"the escape radius squared is too large for {number}"):
+        resolve(at("1e30", radius_squared=Fraction(2) ** exponent), devices)
+    assert resolve(at("1e30", radius_squared=Fraction(2) ** 127), devices).job.number == number
+
+
 def test_parts_and_levels_keep_the_picture_s_reference() -> None:
     job = resolve(at("1e30"), WITH).job
     for view in (job.view.part(10, 10, 20, 20), job.view.finer(2), job.view.coarser(3)):
