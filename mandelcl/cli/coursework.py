@@ -35,10 +35,19 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     The picture is that of the CUDA coursework's sequential program. The command needs a device with double precision.
     It uses the ordinary kernels, with a fixed view, escape radius and palette.
     """
+    from mandelcl.base.errors import NoDeviceError
     from mandelcl.colour.colour import Colouring, find_palette
+    from mandelcl.engine.choose import matching, select
     from mandelcl.lab.studies.jobs import coursework_job
     from mandelcl.rendering.streaming import render_to
 
+    found, required = select(devices) if devices else (matching(()), set[str]())
+    lacking = [device.label for device in found if device.spec in required and not device.fp64]
+    if lacking or not any(device.fp64 for device in found):
+        raise NoDeviceError(
+            f"{' and '.join(lacking) or 'all devices'}: no double precision, which the published picture needs; "
+            "`mandelcl render` draws the whole set without it"
+        )
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
     report = interruptible(

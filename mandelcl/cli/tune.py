@@ -89,7 +89,7 @@ def command(
         raise DeviceError(
             reasons[0]
             if reasons
-            else "this number needs double precision, which no device has; choose another --number"
+            else "this number needs double precision, and none of these devices has it; use --number float"
         )
 
 

@@ -1,6 +1,9 @@
 """Devices that have no double, such as Apple's GPUs: what `auto` takes there, how true it is, and what is refused."""
 
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,3 +57,22 @@ def test_refused_double_names_an_alternative(single: Device, cluster: str | None
                 render(job, session)
             for number in ("auto", other):
                 render(replace(job, number=number), session)
+
+
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        (("coursework", "8", "8"), "`mandelcl render` draws the whole set without it"),
+        (("lab", "naive", "--number", "double", "--size", "16x16"), "--number float needs none"),
+        (("tune", "--number", "double"), "use --number float"),
+    ],
+    ids=lambda words: words[0] if isinstance(words, tuple) else "",
+)
+def test_commands_in_double_name_an_alternative(
+    single: Device, command: tuple[str, ...], advice: str, tmp_path: Path
+) -> None:
+    words = [sys.executable, "-m", "mandelcl", *command, "--device", single.spec]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(advice)
+    assert not [*tmp_path.iterdir()]

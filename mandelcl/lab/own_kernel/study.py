@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from mandelcl.core.job import Job
+from mandelcl.core.numbers import by_name
 from mandelcl.engine.choose import class_of
 from mandelcl.engine.resolve import resolve
+from mandelcl.engine.selftest import NO_DOUBLE
 from mandelcl.lab.own_kernel.contract import KernelFile, resolved_job
 from mandelcl.lab.own_kernel.measuring import measured, simulated
 from mandelcl.lab.own_kernel.oracle import Oracle
@@ -58,7 +60,12 @@ class OwnKernels:
         extra: dict[str, Value] = {"number": job.number, "rounding": job.rounding, "cap": job.iterations}
         extra["size"] = f"{view.width}x{view.height}"
         hung: set[str] = set()
+        double = by_name(job.number).needs_fp64
         for device in bench.devices:
+            if double and not device.fp64:
+                for case in (OURS, *(kernel.name for kernel in self.kernels)):
+                    yield replace(Row.of(device, case, extra), error=f"{NO_DOUBLE}; --number float needs none")
+                continue
             ours = bench.row(device, OURS, job, None, extra)
             yield ours
             for kernel in self.kernels:
