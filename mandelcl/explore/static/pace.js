@@ -6,21 +6,31 @@ export const HEAVY_MS = 32; // a picture in motion that takes longer gets fewer 
 const MOST_MS = 200; // the most that a picture counts; a hidden page would measure more
 
 export class Pace {
+  /** `draw(now)` may return a promise of a picture that is there later; the next one is drawn after that. */
   constructor(draw) {
-    Object.assign(this, { draw, cost: 0, drawnAt: -Infinity });
+    Object.assign(this, { draw, cost: 0, drawnAt: -Infinity, busy: false, again: false });
   }
 
   /** Draw in the next frame. */
   now() {
     clearTimeout(this.later);
     this.later = undefined;
-    this.pending ??= requestAnimationFrame((now) => {
-      this.pending = undefined;
-      const began = performance.now();
-      this.draw(now);
-      this.drawnAt = performance.now();
-      setTimeout(() => this.note(began)); // after the browser has the picture, which this thread may have to wait for
-    });
+    if (this.busy) this.again = true;
+    else this.pending ??= requestAnimationFrame((now) => this.begin(now));
+  }
+
+  async begin(now) {
+    this.pending = undefined;
+    const began = performance.now();
+    this.busy = true;
+    try {
+      await (this.draw(now) ?? new Promise((resolve) => setTimeout(resolve))); // until the browser has the picture
+    } finally {
+      this.busy = false;
+    }
+    this.note(began);
+    if (this.again) this.now();
+    this.again = false;
   }
 
   /** Draw within this many milliseconds. */
@@ -48,11 +58,12 @@ export class Pace {
     clearTimeout(this.later);
     cancelAnimationFrame(this.pending);
     this.later = this.pending = undefined;
+    this.again = false;
   }
 
   /** The next pictures have so many times the pixels of the last ones. */
   scale(pixels) {
-    this.cost *= pixels;
+    this.cost = Math.min(this.cost * pixels, MOST_MS);
   }
 
   note(began) {

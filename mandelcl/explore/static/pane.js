@@ -154,14 +154,16 @@ export class Pane {
     this.pace.now();
   }
 
+  /** Draw the view. Returns a promise of the picture if that is there later. */
   draw(now) {
-    if (!this.target || !this.colouring || !this.asked) return;
+    if (!this.target || !this.colouring || !this.asked) return undefined;
     const view = { ...this.target, ease: this.eased(now) };
-    if (this.renderer) this.renderer.draw(this.layers.all, view, this.layers.fine.maxIterations, this.colouring, this.fit());
-    else this.compose(view);
+    const limit = this.layers.fine.maxIterations;
+    const later = this.renderer ? this.renderer.draw(this.layers.all, view, limit, this.colouring, this.fit()) : this.compose(view);
     this.drawn++;
     if (this.came === this.generation) this.shown = this.generation;
     this.hooks.ondrawn?.(this, view);
+    return later;
   }
 
   /** The size of the canvas: that of views in motion while they are requested, if a larger one takes long. */
@@ -196,15 +198,10 @@ export class Pane {
     return this.ease.log === 0 && this.ease.x === 0 && this.ease.y === 0;
   }
 
-  /** Without WebGL: paint the view as at rest, one picture at a time. */
+  /** Without WebGL: paint the view as at rest. */
   async compose(view) {
-    if (this.composing) return;
-    this.composing = true;
-    const drawn = this.drawn;
     const pixels = await this.painter.paint(framed(this.layers.all, view, this.layers.fine.maxIterations), this.colouring);
     this.moving.getContext("2d").putImageData(new ImageData(pixels, ...view.size), 0, 0);
-    this.composing = false;
-    if (this.drawn !== drawn) this.touch();
   }
 
   /** Paint the view exactly when it is complete. */

@@ -86,8 +86,7 @@ class Explorer:
         """Return the pixels of the canvas that moves, drawn now: WebGL's has them no longer once it has been shown."""
         script = """async (explorer, index) => {
             const pane = explorer.panes[index];
-            pane.draw(performance.now());
-            while (pane.composing) await new Promise((resolve) => setTimeout(resolve, 10));
+            await pane.draw(performance.now());
             return pane.moving.toDataURL('image/png');
         }"""
         return self._pixels(script, pane)

@@ -1,13 +1,17 @@
 """A zoom that goes on: views in motion are shown, none of them is kept, and the picture at rest is that of `render`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.explore.browser.explorer import SIZE, Explorer
+from tests.explore.browser.explorer import SIZE, Explorer, in_modules
 from tests.explore.browser.test_pictures import rendered
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 # A wheel that is held until so many views in motion have been shown; what they were, and what is drawn on top then.
 _HELD = """async (explorer, hash, wanted) => {
@@ -76,7 +80,7 @@ def test_a_canvas_with_fewer_columns_shows_the_same_picture(wanderer: Explorer, 
     wanderer.rests()
     found = wanderer.run(
         """async (explorer, coarser) => {
-            const [pane] = explorer.panes, { place } = pane.target, { gl } = pane.renderer, canvas = pane.moving;
+            const [pane] = explorer.panes, { place } = pane.target, { canvas, gl } = pane.renderer;
             const read = () => {
                 pane.draw(performance.now());
                 const pixels = new Uint8Array(4 * canvas.width * canvas.height);
@@ -137,6 +141,41 @@ def test_slow_pictures_give_views_in_motion_fewer_columns(wanderer: Explorer) ->
     assert quick[0] == 4
     assert quick[-1] == 1
     assert sorted(quick, reverse=True) == quick
+
+
+def test_a_picture_that_is_there_later_is_awaited(modules: "Page") -> None:
+    """The next one is drawn after it, once however often it was wanted, and its cost is the time until it is there."""
+    script = """async (load) => {
+        const { Pace } = await load('pace.js');
+        const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms)), found = [], there = [];
+        const pace = new Pace(() => new Promise((resolve) => there.push(resolve)));
+        const drawn = async (count) => { while (there.length < count) await wait(5); };
+        pace.now();
+        await drawn(1);
+        for (let k = 0; k < 3; k++) {
+            pace.now();
+            await wait(50);
+        }
+        found.push(there.length);
+        there[0]();
+        await drawn(2);
+        found.push(pace.cost);
+        there[1]();
+        await wait(100);
+        found.push(there.length);
+        pace.now();
+        await drawn(3);
+        pace.now();
+        pace.halt();
+        there[2]();
+        await wait(100);
+        found.push(there.length);
+        return found;
+    }"""
+    waiting, cost, after, halted = in_modules(modules, script)
+    assert waiting == 1
+    assert cost >= 70
+    assert (after, halted) == (2, 3)
 
 
 def test_nothing_of_views_in_motion_stays(wanderer: Explorer) -> None:

@@ -150,6 +150,28 @@ def test_without_webgl_the_processor_draws_the_same(browser: "Browser", server: 
         assert explorer.run("(explorer) => explorer.panes[0].renderer === null")
         assert np.array_equal(explorer.resting(), expected)
         assert np.array_equal(explorer.moving(), expected)
+        drawn = explorer.run("(explorer) => explorer.panes[0].drawn")
+        explorer.page.wait_for_timeout(500)
+        assert explorer.run("(explorer) => explorer.panes[0].drawn") <= drawn + 1
+
+
+def test_with_a_gpu_the_canvas_is_webgls_own(browser: "Browser", server: Server) -> None:
+    """And shows what the processor's pictures show, which are read and put on another canvas."""
+    script = """
+        const own = WebGL2RenderingContext.prototype.getExtension;
+        WebGL2RenderingContext.prototype.getExtension = function (name) {
+            return name === 'WEBGL_debug_renderer_info' ? null : own.call(this, name);
+        };"""
+    shown = "(explorer) => explorer.panes[0].renderer.canvas === explorer.panes[0].moving"
+    with opened(browser, server, f"{_VIEWS[2]}&palette=classic") as explorer:
+        assert not explorer.run(shown)
+        read = explorer.moving()
+        assert np.mean(np.abs(read.astype(int) - explorer.resting()).max(axis=2) <= 1) >= 0.999
+        explorer.page.add_init_script(script)
+        explorer.page.reload()
+        explorer.rests()
+        assert explorer.run(shown)
+        assert np.array_equal(explorer.moving(), read)
 
 
 def test_lost_webgl_context_is_restored(explorer: Explorer) -> None:
