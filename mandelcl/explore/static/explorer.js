@@ -210,9 +210,9 @@ export class Explorer {
     this.note();
   }
 
-  /** Note an iteration limit; return whether it is another one. */
+  /** Note the iteration limit that a survey has decided; return whether it is another one. A chosen limit stays. */
   limitedTo(iterations) {
-    const same = iterations === this.state.job.iterations;
+    const same = !this.surveys || iterations === this.state.job.iterations;
     if (!same) this.state = { ...this.state, job: { ...this.state.job, iterations } };
     return !same;
   }

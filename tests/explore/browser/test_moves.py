@@ -140,6 +140,23 @@ def test_keys_do_what_the_help_says_and_backspace_undoes_each(wanderer: Explorer
         assert wanderer.run("(explorer) => explorer.link") == f"#{_HOME}", key
 
 
+def test_a_chosen_limit_is_not_that_of_an_earlier_view(wanderer: Explorer) -> None:
+    """An earlier view may be resolved after the choice, before the next view is requested."""
+    found = wanderer.run(
+        """(explorer) => {
+            const limit = () => explorer.state.job.iterations;
+            const chosen = () => explorer.show({ job: { iterations: 500 }, auto: false }, 'limit');
+            const moves = [chosen, () => explorer.follow('#zoom=2&limit=auto', '')];
+            return moves.map((move) => {
+                move();
+                explorer.resolved(3000);
+                return limit();
+            });
+        }"""
+    )
+    assert found == [500, 3000]
+
+
 def test_home_key_escape_key_and_hidden_panels(wanderer: Explorer) -> None:
     keyboard = wanderer.page.keyboard
     keyboard.press("+")
