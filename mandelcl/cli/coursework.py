@@ -35,22 +35,21 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
     The picture is that of the CUDA coursework's sequential program. The command needs a device with double precision.
     It uses the ordinary kernels, with a fixed view, escape radius and palette.
     """
-    from mandelcl.base.errors import NoDeviceError
+    from mandelcl.base.errors import DeviceError
     from mandelcl.colour.colour import Colouring, find_palette
-    from mandelcl.engine.choose import matching, select
     from mandelcl.lab.studies.jobs import coursework_job
     from mandelcl.rendering.streaming import render_to
 
-    found, required = select(devices) if devices else (matching(()), set[str]())
-    lacking = [device.label for device in found if device.spec in required and not device.fp64]
-    if lacking or not any(device.fp64 for device in found):
-        raise NoDeviceError(
-            f"{' and '.join(lacking) or 'all devices'}: no double precision, which the published picture needs; "
-            "`mandelcl render` draws the whole set without it"
-        )
     job = coursework_job(width, height)
     colouring = Colouring(find_palette("coursework"))
-    report = interruptible(
-        lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, single_use=True)
-    )
+    try:
+        report = interruptible(
+            lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, single_use=True)
+        )
+    except DeviceError as error:
+        from mandelcl.engine.choose import lacks_double
+
+        # That advises another number, and this picture has one alone.
+        advice = "no double precision, which this picture needs; `mandelcl render` draws the whole set without it"
+        raise DeviceError(str(error).replace(lacks_double(job), advice), error.device) from error
     print_line(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}")
