@@ -22,6 +22,9 @@ def advice(command: click.Command, words: Sequence[str]) -> str | None:
         option = options.get(name)
         if option is None:  # a word of the command itself
             free -= 1
+            point = words[k : k + 2]
+            if free < 0 and "--center" in options and all(map(_NUMBER.match, point)):
+                return f"a point is an option: write --center {' '.join(point) if len(point) == 2 else 'RE IM'}"
             k += 1
             continue
         takes = 0 if option.is_flag or option.count else option.nargs

@@ -85,6 +85,8 @@ render --size 1920 1080 -> --size takes one word: write --size 1920x1080;
 render --size 1920 x 1080 -> write --size 1920x1080;
 render --size=1920 1080 -> write --size 1920x1080;
 render --blocks 16 16 -> write --blocks 16x16;
+render -0.75 0.1 -> a point is an option: write --center -0.75 0.1;
+render -0.75 -> a point is an option: write --center RE IM;
 render --at -0.75 0.1 -> write --center -0.75 0.1 --zoom 1 for a point
 render --at -0.75 -0.1 -> write --center -0.75 -0.1 --zoom 1 for a point
 render --at seahorse valley -> write --at seahorse-valley;
