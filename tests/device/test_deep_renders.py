@@ -142,6 +142,7 @@ def test_expired_certification_leaves_pixels_uncertified(device: Device) -> None
     assert field.certified.mean() == pytest.approx(report.certified.share)
 
 
+@pytest.mark.one_device
 def test_picture_stores_the_certified_share(device: Device, tmp_path: Path) -> None:
     path = tmp_path / "deep.png"
     wanted = replace(job(), planes=("counts", "certified"))

@@ -61,6 +61,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--keep", type=Path, default=Path("fuzz-failures"), metavar="FOLDER", help="for inputs of failures"
     )
+    parser.add_argument(
+        "--cache", type=Path, metavar="FOLDER", help="of kernels and self-tests, for several runs [default: one's own]"
+    )
     parser.add_argument("--most-failures", type=int, default=20, metavar="N", help="end after so many [default: 20]")
     parser.add_argument("--shard", type=_shard, default=(1, 1), metavar="K/N", help="the k-th of n parts of the cases")
     parser.add_argument("--state", type=Path, metavar="FOLDER", help="for what is done: the run goes on from there")
@@ -164,7 +167,13 @@ def main() -> int:
     most = 1 if arguments.plant else arguments.most_failures
     started = time.monotonic()
     settings = Settings(
-        seed, jobs, arguments.keep, plant=arguments.plant or "", most_failures=most, seconds=arguments.seconds
+        seed,
+        jobs,
+        arguments.keep,
+        str(arguments.cache.absolute()) if arguments.cache is not None else "",
+        plant=arguments.plant or "",
+        most_failures=most,
+        seconds=arguments.seconds,
     )
     done = state.note if state is not None else lambda _piece: None
     try:

@@ -77,6 +77,7 @@ class Result:
 class Settings:
     """How cases are run: from which seed, by how many processes, and where the inputs of failures are kept.
 
+    Processes share the `cache`, a folder of kernels and self-tests; without one the run has its own.
     `plant` names a fault that is planted in mandelcl for the run, `most_failures` how many end it. No block is begun
     after so many `seconds`.
     """

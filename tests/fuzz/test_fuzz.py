@@ -25,9 +25,19 @@ def fuzz(*arguments: str, keep: Path, path: str = "") -> "subprocess.CompletedPr
     return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
 
 
+@pytest.fixture
+def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Return a folder that the processes of a test run share, for kernels and self-tests."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder if worker_id == "master" else folder.parent) / "fuzz-cache"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
 @pytest.mark.parametrize("part", range(_PARTS))
-def test_cases(part: int, tmp_path: Path) -> None:
-    done = fuzz("--cases", str(_CASES), "--shard", f"{part + 1}/{_PARTS}", keep=tmp_path)
+def test_cases(part: int, tmp_path: Path, shared: Path) -> None:
+    part_of_all = ("--shard", f"{part + 1}/{_PARTS}", "--cache", str(shared))
+    done = fuzz("--cases", str(_CASES), *part_of_all, keep=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

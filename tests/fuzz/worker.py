@@ -141,7 +141,10 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     start = json.loads(orders.readline())
-    os.environ["MANDELCL_CACHE"] = start["cache"]
+    # Not the user's: others may clear those.
+    for name, folder in (("MANDELCL_CACHE", "mandelcl"), ("POCL_CACHE_DIR", "pocl")):
+        os.environ[name] = str(Path(start["cache"], folder))
+        Path(os.environ[name]).mkdir(mode=0o700, exist_ok=True)
     if start["plant"]:
         from tests.fuzz import planted
 
@@ -150,7 +153,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="mandelcl-fuzz-", ignore_cleanup_errors=True) as root:
         place = Path(root).resolve()
         (place / "ground").mkdir()
-        os.environ["POCL_CACHE_DIR"] = str(place / "pocl")  # others may clear the user's
         worker = Worker(place / "ground", reports, start)
         for line in orders:
             order = json.loads(line)
