@@ -1,5 +1,6 @@
 """Text for people: made safe to show in one line, and command lines in the syntax of this system's shell."""
 
+import math
 import re
 from collections.abc import Iterable
 
@@ -54,3 +55,11 @@ def _for_windows(word: str) -> str:
     if re.fullmatch(_PLAIN, word, re.ASCII):
         return word
     return '"' + re.sub(r'(\\*)("|$)', lambda end: 2 * end[1] + ('\\"' if end[2] else ""), word) + '"'
+
+
+def in_bytes(size: float) -> str:
+    """Return a number of bytes as text, in a fitting unit."""
+    for name, unit in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{math.ceil(size)} bytes"

@@ -9,6 +9,7 @@ from click.core import ParameterSource
 from mandelcl.base.errors import CancelledError, remark
 from mandelcl.base.exact import parse_size
 from mandelcl.base.extras import load
+from mandelcl.base.text import in_bytes
 from mandelcl.cli.interruptible import interruptible
 from mandelcl.cli.job_options import DEFAULT_ITERATIONS, JobOptions
 from mandelcl.cli.progress import frames_bar, print_line, progress_bar
@@ -75,6 +76,9 @@ def write_strip(
     if job.auto_iterations:
         strip = replace(strip, job=_limited(strip, session, settings, quiet))
     with held(folder, strip) as opened:
+        size_left = opened.bytes_left()
+        if size_left and not quiet:
+            print_line(f"{folder}: {len(opened.missing())} keyframes take up to {in_bytes(size_left)} on disk")
         made = _compute(opened, session, settings, quiet)
     if not quiet:
         print_line(

@@ -13,6 +13,7 @@ pixels away. So its count is that of an exact point, with the same bits on every
 
 import json
 import math
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ import numpy.typing as npt
 from mandelcl.base.errors import NEVER, FileError, InvalidInputError, Token, stop_if
 from mandelcl.base.exact import floor_log2
 from mandelcl.base.lattice import Lattice
+from mandelcl.base.text import in_bytes
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, PixelList
@@ -51,6 +53,7 @@ _FINER = 4
 _TILE = 2048  # pixels of the lattice that are results at once
 _PITCH_BITS = 24
 _MOST_KEYFRAMES = 50_000
+_BYTES = 18  # of a pixel in a file at most, as seen: float32 of noise hardly becomes smaller
 _BEYOND = 10  # doublings of the zoom beyond the end
 _REACH = 4  # R, in half heights of a picture at the zoom of a keyframe, is 9; the diagonal of 16:9 is 2.04
 
@@ -179,6 +182,16 @@ class StripFolder:
                 raise FileError(f"{path} is not a keyframe of this strip; choose another folder, or delete it", path)
             found.add(own[path.name])
         return [number for number in range(self.strip.keyframes) if number not in found]
+
+    def bytes_left(self) -> int:
+        """Return how many bytes the missing keyframes may take. Raises FileError if the disk has fewer."""
+        needed = len(self.missing()) * _BYTES * self.strip.width * self.strip.height
+        folder = next(place for place in (self.path, *self.path.absolute().parents) if place.is_dir())
+        free = shutil.disk_usage(folder).free
+        if needed > free:
+            why = f"{folder} has only {in_bytes(free)} free, and the keyframes may take {in_bytes(needed)}"
+            raise FileError(f"{why}; choose another disk, or a smaller --size", self.path)
+        return needed
 
     @staticmethod
     def _text(path: Path) -> str | None:

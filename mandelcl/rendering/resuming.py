@@ -1,6 +1,5 @@
 """Check what an earlier render left beside its outputs, whether it can be resumed, and the free disk space."""
 
-import math
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -9,6 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from mandelcl.base.errors import FileError
+from mandelcl.base.text import in_bytes
 from mandelcl.core.job import Job
 from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
@@ -91,15 +91,7 @@ def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: 
         free = shutil.disk_usage(folder).free
         if size > free:
             raise FileError(
-                f"{folder} has only {_shown(free)} free, but a picture of {job.view.width}x{job.view.height} may need "
-                f"{_shown(size)} there; choose another disk or a smaller size",
+                f"{folder} has only {in_bytes(free)} free, but a picture of {job.view.width}x{job.view.height} may "
+                f"need {in_bytes(size)} there; choose another disk or a smaller size",
                 folder,
             )
-
-
-def _shown(size: float) -> str:
-    """Return a number of bytes as text, in a fitting unit."""
-    for name, unit in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size >= unit:
-            return f"{size / unit:.1f} {name}"
-    return f"{math.ceil(size)} bytes"

@@ -1,5 +1,6 @@
 """Exponential maps: their points, what of them files have, and what is left after a stop."""
 
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,18 @@ def test_another_strips_folder_is_refused(folder: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
+def test_a_full_disk_is_refused_before_the_first_keyframe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "valley"
+    needed = StripFolder(place, strip()).bytes_left()
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: usage._replace(free=needed - 1))
+    with pytest.raises(FileError, match="KiB free, and the keyframes may take"):
+        StripFolder(place, strip()).bytes_left()
+    refused = run("-o", str(place))
+    assert isinstance(refused.exception, FileError)
+    assert not place.exists()
+
+
 def test_pixels_are_square_and_the_end_lies_deeper() -> None:
     with pytest.raises(InvalidInputError, match=r"a strip is 9\.06 times as wide as high"):
         Strip(VALLEY, Fraction(1, 100), 1920, 1080, strip().job)
@@ -141,6 +154,7 @@ def test_the_command_writes_the_folder_and_keeps_it(tmp_path: Path) -> None:
     result = run("-o", str(place))
     assert (result.exit_code, result.exception) == (0, None)
     assert "zoomasm opens the folder" in result.stderr
+    assert " keyframes take up to " in result.stderr
     assert f"{len(list(place.iterdir()))} exponential maps of 127x14" in result.stderr
     assert ", 0 of them new" in run("-o", str(place)).stderr
 
