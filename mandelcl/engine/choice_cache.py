@@ -8,7 +8,6 @@ differs, or the device's runtime offers other devices, the search is repeated.
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, Self
 
@@ -60,13 +59,16 @@ class _Remembered:
         return kept
 
 
-def resolved(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[DeviceSelection, Job]:
+def resolved(
+    job: Job, devices: DeviceSelection, self_test: bool, sampled: Job | None = None
+) -> tuple[DeviceSelection, Job]:
     """Return the devices for a session of this job alone, and the job with its method, number and rounding.
 
     It is the device that `choose.fastest` takes of those that SPECs name: the remembered one, if nothing speaks against
     it, and else the one that a full look finds. Where several are to share the picture, and where nothing can be
-    remembered or the loader has opened all runtimes already, it is what was given. Raises as `choose.select` and
-    `choose.fastest` do.
+    remembered or the loader has opened all runtimes already, it is what was given. `sampled` is a job that may follow.
+    Where it takes another method or number, another device may be the fastest for it, so all runtimes are opened.
+    Raises as `choose.select` and `choose.fastest` do.
     """
     requests = [devices] if isinstance(devices, str | Device) else devices
     specs = [request for request in requests if isinstance(request, str)]
@@ -75,7 +77,7 @@ def resolved(job: Job, devices: DeviceSelection, self_test: bool) -> tuple[Devic
     question = _question(job, specs, self_test)
     key = source.digest(f"{preopen.installed()}\n{question}") if question else ""
     remembered = _read_cached(key) if key else None
-    if remembered is not None:
+    if remembered is not None and (sampled is None or _suits_both(remembered, job, sampled)):
         device = _opened(remembered)
         if device is not None:
             return [device], _like(remembered, job)
@@ -121,12 +123,32 @@ def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
     it reaches denormals.
     """
     of_view: list[object] = []
-    for of in _CLASSES:
-        with suppress(MandelclError):
-            resolved = resolve(job, [of]).job
+    for of, resolved in zip(_CLASSES, _resolved_on_each(job), strict=True):
+        if resolved is not None:
             denormals = method_of(resolved).meets_denormals(resolved, by_name(resolved.number))
             of_view.append([of.fp64, of.slow_double, resolved.method, resolved.number, denormals])
     return json.dumps([specs, self_test, of_view, job.rounding, str(job.formula)]) if of_view else ""
+
+
+def _resolved_on_each(job: Job) -> list[Job | None]:
+    """Return a job as each class of devices resolves it; None where it cannot."""
+    found: list[Job | None] = []
+    for of in _CLASSES:
+        try:
+            found.append(resolve(job, [of]).job)
+        except MandelclError:
+            found.append(None)
+    return found
+
+
+def _suits_both(remembered: _Remembered, job: Job, sampled: Job) -> bool:
+    """Return whether a job and another one take the remembered method and number on the same classes of devices."""
+    taken = [
+        (other.method, other.number) if other is not None else None
+        for one, other in zip(_resolved_on_each(job), _resolved_on_each(sampled), strict=True)
+        if one is not None and (one.method, one.number) == (remembered.method, remembered.number)
+    ]
+    return set(taken) == {(remembered.method, remembered.number)}
 
 
 def _read_cached(key: str) -> _Remembered | None:

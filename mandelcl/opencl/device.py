@@ -157,6 +157,11 @@ def looked() -> bool:
     return _looked
 
 
+def opened_alone() -> bool:
+    """Return whether this process has opened one runtime only."""
+    return _alone
+
+
 def open_only(library: str, address: int, spec: str) -> Device | None:
     """Return the device at an address, which is `spec` where all are listed, with no other runtime opened.
 

@@ -24,6 +24,7 @@ from mandelcl.base.renamed import renamed_arguments
 from mandelcl.base.words import Words
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.equalising import in_pixels_of, sampled_view
+from mandelcl.colour.samples import AUTO
 from mandelcl.core import timeline
 from mandelcl.core.job import Job
 from mandelcl.core.report import Report
@@ -36,6 +37,7 @@ from mandelcl.engine.methods import method_of
 from mandelcl.files import cache, output
 from mandelcl.files.deflate import FAST, require_compression
 from mandelcl.files.paths import paths_of, target
+from mandelcl.opencl.device import opened_alone
 from mandelcl.rendering.bands import MEMORY_BYTES
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.pixels import form_for, kept_samples, require_form
@@ -121,7 +123,8 @@ def render_to(
         open_samples = auto_samples and not manifest and colouring is not None
         fine, selection = asked, devices if single_use and not isinstance(devices, Session) else None
         if selection is not None:
-            devices, fine = choice_cache.resolved(asked, selection, self_test)
+            sampled = finest(job, replace(colouring, samples=AUTO)) if open_samples and colouring else None
+            devices, fine = choice_cache.resolved(asked, selection, self_test, sampled)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         if job.auto_iterations:
             limit = session.limited(like(job, fine), settings, on_message, progress, cancel or NEVER).iterations
@@ -137,7 +140,8 @@ def render_to(
         if several and colouring is not None:
             try:
                 resolved, warnings = resolved_samples(sampled, session, self_test)
-                if open_samples and selection is not None and fine not in (asked, like(fine, resolved)):
+                changed = fine not in (asked, like(fine, resolved))
+                if open_samples and selection is not None and changed and not opened_alone():
                     # Further samples take another number, for which another device may be the fastest.
                     chosen, sampled = choice_cache.resolved(sampled, selection, self_test)
                     session = stack.enter_context(Session(chosen))

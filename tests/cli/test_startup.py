@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from mandelcl.files import cache
+from mandelcl.opencl.device import discover
 from mandelcl.opencl.runtimes import prepare
 from tests.cli.conftest import SMALL
 
@@ -106,6 +107,17 @@ def test_a_second_render_opens_one_runtime(command: Command) -> None:
     assert len(command.render("--iterations", "50", "-o", "other.npz").opened) == 1
     assert len(command("coursework", "8", "8").opened) > 1  # it takes another number
     assert len(command("coursework", "8", "8").opened) == 1
+
+
+def test_samples_in_another_number_open_all_runtimes(command: Command) -> None:
+    """Another device may be the fastest for them; so the device cannot depend on what an earlier run has remembered."""
+    single = next((device for device in discover() if not device.fp64), None)
+    if single is None:
+        pytest.skip("every device has double")
+    words = ("--at", "lightning", "--size", "16x9", "--device", single.spec, "-o", "deep.png")
+    first, second = (command("render", *words) for _ in range(2))
+    assert len(first.opened) > 1
+    assert len(second.opened) > 1
 
 
 def test_each_device_choice_is_cached_separately(command: Command) -> None:
