@@ -123,8 +123,8 @@ def render_to(
         open_samples = auto_samples and not manifest and colouring is not None
         fine, selection = asked, devices if single_use and not isinstance(devices, Session) else None
         if selection is not None:
-            sampled = finest(job, replace(colouring, samples=AUTO)) if open_samples and colouring else None
-            devices, fine = choice_cache.resolved(asked, selection, self_test, sampled)
+            open_job = _with_samples(job, colouring) if open_samples and colouring is not None else None
+            devices, fine = choice_cache.resolved(asked, selection, self_test, open_job)
         session = devices if isinstance(devices, Session) else stack.enter_context(Session(devices))
         if job.auto_iterations:
             limit = session.limited(like(job, fine), settings, on_message, progress, cancel or NEVER).iterations
@@ -191,6 +191,14 @@ def render_to(
     for complaint in cache.complaints():
         on_message(complaint)
     return report
+
+
+def _with_samples(job: Job, colouring: Colouring) -> Job | None:
+    """Return the job of as many samples as a pixel may need; None if the picture is too large for any."""
+    try:
+        return finest(job, replace(colouring, samples=AUTO))
+    except InvalidInputError:
+        return None
 
 
 def _part(path: str | Path) -> Path:

@@ -39,14 +39,6 @@ def test_insufficient_disk_space(run: Run, folder: Path) -> None:
     assert "smaller size" in line
 
 
-def test_disk_sizes_use_readable_units() -> None:
-    from mandelcl.rendering.resuming import _shown
-
-    assert [_shown(size) for size in (0, 99.5, 2048, 5 << 19, 3 << 29)] == [
-        *("0 bytes", "100 bytes", "2.0 KiB", "2.5 MiB", "1.5 GiB")
-    ]
-
-
 @pytest.mark.usefixtures("usable_double")
 def test_row_larger_than_memory(run: Run, folder: Path) -> None:
     line = refused(run, folder, "render", "--size", "2000000000x1", "--number", "double")

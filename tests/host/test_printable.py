@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mandelcl.base.text import printable, quoted
+from mandelcl.base.text import in_bytes, printable, quoted
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,9 @@ def test_any_text(text: str, most: int) -> None:
 def test_long_values_are_quoted_in_part() -> None:
     assert quoted("name") == "'name'"
     assert quoted("n" * 10_000) == f"'{'n' * 48}…{'n' * 49}'"
+
+
+def test_sizes_use_readable_units() -> None:
+    assert [in_bytes(size) for size in (0, 99.5, 2048, 5 << 19, 3 << 29)] == [
+        *("0 bytes", "100 bytes", "2.0 KiB", "2.5 MiB", "1.5 GiB")
+    ]
