@@ -74,10 +74,11 @@ def resolved(
     specs = [request for request in requests if isinstance(request, str)]
     if looked() or len(specs) < len(requests) or not RUNTIMES.takes_library or cache.folder() is None:
         return devices, job
-    question = _question(job, specs, self_test)
+    on_each = _resolved_on_each(job)
+    question = _question(job, on_each, specs, self_test)
     key = source.digest(f"{preopen.installed()}\n{question}") if question else ""
     remembered = _read_cached(key) if key else None
-    if remembered is not None and (sampled is None or _suits_both(remembered, job, sampled)):
+    if remembered is not None and (sampled is None or _suits_both(remembered, on_each, _resolved_on_each(sampled))):
         device = _opened(remembered)
         if device is not None:
             return [device], _like(remembered, job)
@@ -116,14 +117,14 @@ def fitting(resolved_job: Job, asked: Job) -> Job:
 _CLASSES = DeviceClass(), DeviceClass(slow_double=True), DeviceClass(fp64=False)
 
 
-def _question(job: Job, specs: Sequence[str], self_test: bool) -> str:
+def _question(job: Job, on_each: Sequence[Job | None], specs: Sequence[str], self_test: bool) -> str:
     """Return all of a job and its options that the choice of a device depends on; nothing for an invalid job.
 
     Of the view that is which method and number it takes, on devices with double, fast or slow, or without, and whether
     it reaches denormals.
     """
     of_view: list[object] = []
-    for of, resolved in zip(_CLASSES, _resolved_on_each(job), strict=True):
+    for of, resolved in zip(_CLASSES, on_each, strict=True):
         if resolved is not None:
             denormals = method_of(resolved).meets_denormals(resolved, by_name(resolved.number))
             of_view.append([of.fp64, of.slow_double, resolved.method, resolved.number, denormals])
@@ -141,11 +142,11 @@ def _resolved_on_each(job: Job) -> list[Job | None]:
     return found
 
 
-def _suits_both(remembered: _Remembered, job: Job, sampled: Job) -> bool:
-    """Return whether a job and another one take the remembered method and number on the same classes of devices."""
+def _suits_both(remembered: _Remembered, on_each: Sequence[Job | None], others: Sequence[Job | None]) -> bool:
+    """Return whether two jobs, as each class resolves them, take the remembered method and number on the same ones."""
     taken = [
         (other.method, other.number) if other is not None else None
-        for one, other in zip(_resolved_on_each(job), _resolved_on_each(sampled), strict=True)
+        for one, other in zip(on_each, others, strict=True)
         if one is not None and (one.method, one.number) == (remembered.method, remembered.number)
     ]
     return set(taken) == {(remembered.method, remembered.number)}
