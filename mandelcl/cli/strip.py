@@ -76,10 +76,11 @@ def write_strip(
     if job.auto_iterations:
         strip = replace(strip, job=_limited(strip, session, settings, quiet))
     with held(folder, strip) as opened:
-        size_left = opened.bytes_left()
-        if size_left and not quiet:
-            print_line(f"{folder}: {len(opened.missing())} keyframes take up to {in_bytes(size_left)} on disk")
-        made = _compute(opened, session, settings, quiet)
+        left = len(opened.missing())
+        size_left = opened.bytes_of(left)
+        if left and not quiet:
+            print_line(f"{folder}: {left} keyframes take up to {in_bytes(size_left)} on disk")
+        made = _compute(opened, left, session, settings, quiet)
     if not quiet:
         print_line(
             f"{folder}: {strip.keyframes} exponential maps of {width}x{height}, {made} of them new; zoomasm opens the "
@@ -107,11 +108,11 @@ def _limited(strip: "Strip", session: "Session", settings: "Settings", quiet: bo
     return replace(strip.job, iterations=plan.job.iterations, auto_iterations=False)
 
 
-def _compute(folder: "StripFolder", session: "Session", settings: "Settings", quiet: bool) -> int:
+def _compute(folder: "StripFolder", left: int, session: "Session", settings: "Settings", quiet: bool) -> int:
     from mandelcl.film.strip import compute
 
     strip = folder.strip
-    with progress_bar(len(folder.missing()) * strip.width * strip.height, quiet) as (show, on_message):
+    with progress_bar(left * strip.width * strip.height, quiet) as (show, on_message):
         try:
             return interruptible(
                 lambda cancel: compute(

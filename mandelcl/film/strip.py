@@ -183,13 +183,12 @@ class StripFolder:
             found.add(own[path.name])
         return [number for number in range(self.strip.keyframes) if number not in found]
 
-    def bytes_left(self) -> int:
-        """Return how many bytes the missing keyframes may take. Raises FileError if the disk has fewer."""
-        needed = len(self.missing()) * _BYTES * self.strip.width * self.strip.height
-        folder = next(place for place in (self.path, *self.path.absolute().parents) if place.is_dir())
-        free = shutil.disk_usage(folder).free
+    def bytes_of(self, keyframes: int) -> int:
+        """Return how many bytes so many more keyframes may take. Raises FileError if the disk has fewer."""
+        needed = keyframes * _BYTES * self.strip.width * self.strip.height
+        free = shutil.disk_usage(self.path).free
         if needed > free:
-            why = f"{folder} has only {in_bytes(free)} free, and the keyframes may take {in_bytes(needed)}"
+            why = f"{self.path} has only {in_bytes(free)} free, and the keyframes may take {in_bytes(needed)}"
             raise FileError(f"{why}; choose another disk, or a smaller --size", self.path)
         return needed
 

@@ -126,11 +126,15 @@ def test_another_strips_folder_is_refused(folder: Path, tmp_path: Path) -> None:
 
 def test_a_full_disk_is_refused_before_the_first_keyframe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "valley"
-    needed = StripFolder(place, strip()).bytes_left()
+    with held(place, strip()) as opened:
+        needed = opened.bytes_of(strip().keyframes)
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: usage._replace(free=needed - 1))
-    with pytest.raises(FileError, match="KiB free, and the keyframes may take"):
-        StripFolder(place, strip()).bytes_left()
+    with (
+        held(place, strip()) as opened,
+        pytest.raises(FileError, match="KiB free, and the keyframes may take"),
+    ):
+        opened.bytes_of(strip().keyframes)
     refused = run("-o", str(place))
     assert isinstance(refused.exception, FileError)
     assert not place.exists()
