@@ -144,7 +144,7 @@ def main() -> None:
     # Not the user's: others may clear those.
     for name, folder in (("MANDELCL_CACHE", "mandelcl"), ("POCL_CACHE_DIR", "pocl")):
         os.environ[name] = str(Path(start["cache"], folder))
-        Path(os.environ[name]).mkdir(mode=0o700, exist_ok=True)
+        Path(os.environ[name]).mkdir(mode=0o700, parents=True, exist_ok=True)
     if start["plant"]:
         from tests.fuzz import planted
 
