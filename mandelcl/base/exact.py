@@ -69,7 +69,7 @@ def _index(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     try:
-        return operator.index(value)  # type: ignore[arg-type]
+        return operator.index(value)  # type: ignore[arg-type]  # it raises TypeError for others
     except TypeError:
         return None
 

@@ -66,7 +66,7 @@ class Stripes:
         """Parse NUMBER[,STRENGTH[,COLOUR]]. Raises InvalidInputError for any other text."""
         number, *rest = effect_text.values(text, cls.name, 3)
         strength = [effect_text.number(rest[0], "--stripes")] if rest else []
-        return cls(effect_text.number(number, "--stripes"), *strength, *rest[1:])  # type: ignore[arg-type]
+        return cls(effect_text.number(number, "--stripes"), *strength, *rest[1:])  # type: ignore[arg-type]  # at most 3
 
     def to_json(self) -> Any:
         """Return the number, the strength and the colour."""

@@ -43,7 +43,7 @@ class Upload:
         self._own_name, self._name = name, printable(name, _MOST_NAME)
         try:
             # Unbuffered, so that errors of writing appear at once, and closing the file writes nothing.
-            self._file: Any = tempfile.NamedTemporaryFile(  # noqa: SIM115
+            self._file: Any = tempfile.NamedTemporaryFile(  # noqa: SIM115 - `close` closes it
                 prefix="mandelcl-", suffix=dropped.suffix_of(name), delete=False, buffering=0
             )
         except OSError as error:
