@@ -1,5 +1,6 @@
 """What the plots of studies share. Only this module imports matplotlib, when something is drawn."""
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -58,7 +59,7 @@ def coloured(rows: Rows) -> list[dict[str, Any]]:
     palette = _palette(len(devices))
     colours = {device: palette[k % len(palette)] for k, device in enumerate(devices)}
     return [
-        {**row, "case": _plain(row["case"]), "label": _plain(label(row)), "colour": colours[label(row)]} for row in good
+        {**row, "case": _case(row["case"]), "label": _plain(label(row)), "colour": colours[label(row)]} for row in good
     ]
 
 
@@ -74,6 +75,11 @@ def _plain(text: str) -> str:
     """Return text that matplotlib takes neither for mathematics nor for a label to leave out."""
     shown = text.replace("$", r"\$")
     return f" {shown}" if shown.startswith("_") else shown
+
+
+def _case(name: str) -> str:
+    """Return how a case is drawn: names in files say "cap" for the iteration limit, so that old tables are compared."""
+    return _plain(re.sub(r"\bcap (?=\d)", "limit ", name))
 
 
 def label(row: Mapping[str, Any]) -> str:

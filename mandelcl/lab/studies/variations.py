@@ -152,7 +152,7 @@ def draw(figure: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     speed.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
     speed.set_xlim(*_around([row["extra"]["speed_up"] for row in shown]))
     speed.minorticks_off()
-    speed.set_xlabel(f"speed-up over escape time: {size}², cap {max_iterations}")
+    speed.set_xlabel(f"speed-up over escape time: {size}², limit {max_iterations}")
     wrong.set_xscale("symlog", linthresh=1)
     wrong.set_xlim(0, 3 * max(3, *(row["extra"]["wrong_pixels"] for row in shown)))
     wrong.set_xlabel(f"wrong pixels, of {size * size:,}")
