@@ -80,7 +80,9 @@ class Dive:
             wait = min(max(0.0, next_ask - now), 0.25) if free and now < most else 0.25
             if not select.select([page.socket], [], [], wait)[0]:
                 continue
-            self._take(page.socket.recv(), open_frames, started, record)
+            message = page.socket.recv_frame()
+            if message is not None:
+                self._take(message, open_frames, started, record)
         return self._measured(most)
 
     def _take(
@@ -112,6 +114,7 @@ class Dive:
         shown = [frame for frame in self.frames if frame.pixels == width * height]
         # What is on screen was requested with the last frame that came; it grows old until the next one is there.
         ages = [after.came - before.asked for before, after in pairwise(shown)]
+        late = list(zip(ages, (frame.came for frame in shown[1:]), strict=True))
         slots = {int(frame.came / SLOT_S) for frame in shown if frame.came < most}
         delays = [frame.came - frame.asked for frame in shown]
         return {
@@ -122,6 +125,7 @@ class Dive:
             "latency_ms": _quantiles(delays),
             "settled_ms": _quantiles([frame.settled - frame.asked for frame in shown]),
             "oldest_ms": _quantiles(ages),
+            "oldest_at_s": [round(came, 2) for _, came in sorted(late, reverse=True)[:5]],
             "slots_with_data": round(len(slots) * SLOT_S / most, 3),
             "references": len({frame.reference for frame in shown}),
         }

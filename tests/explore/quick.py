@@ -58,19 +58,27 @@ class QuickSocket:
 
     def recv(self, _timeout: float | None = None) -> str | bytes:
         """Return the next text or bytes; raises ConnectionError at the end, and OSError after PATIENCE_S of silence."""
-        while True:
-            first, length = _KNOWN.unpack(self._exactly(_KNOWN.size))
-            if length in _LENGTHS:
-                (length,) = _LENGTHS[length].unpack(self._exactly(_LENGTHS[length].size))
-            opcode, data = first & 15, self._exactly(length)
-            if opcode == Opcode.PING:
-                self._protocol.send_pong(data)
-                self._flush()
-            elif opcode == Opcode.CLOSE:
-                raise ConnectionError("closed")
-            else:
-                assert first & 128, "a message in several frames"
-                return data.decode() if opcode == Opcode.TEXT else data
+        while (message := self.recv_frame()) is None:
+            pass
+        return message
+
+    def recv_frame(self) -> str | bytes | None:
+        """Return the text or bytes of the next frame; None for a ping, which is answered.
+
+        A caller that has requested nothing might wait for ever for what comes after a ping.
+        """
+        first, length = _KNOWN.unpack(self._exactly(_KNOWN.size))
+        if length in _LENGTHS:
+            (length,) = _LENGTHS[length].unpack(self._exactly(_LENGTHS[length].size))
+        opcode, data = first & 15, self._exactly(length)
+        if opcode == Opcode.PING:
+            self._protocol.send_pong(data)
+            self._flush()
+            return None
+        if opcode == Opcode.CLOSE:
+            raise ConnectionError("closed")
+        assert first & 128, "a message in several frames"
+        return data.decode() if opcode == Opcode.TEXT else data
 
     def _flush(self) -> None:
         for data in self._protocol.data_to_send():
