@@ -1,4 +1,4 @@
-"""Which tests a run takes: each value of each parameter once, each pair of values, or all that there are."""
+"""Which tests a run takes: each on one device, each pair of values of its parameters, or all that there are."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -13,6 +13,8 @@ from mandelcl.core.numbers import NUMBERS
 
 # Golden fields and published cases run in every combination, whatever the level.
 WHOLE = ("tests/golden/", "tests/device/test_published.py")
+# A test runs with one value of these at the lowest level: there are so many tests that all occur.
+FREE = ("device",)
 # What kernels are built for.
 BUILD = ("device", "number", "rounding", "formula", "variant")
 
@@ -59,24 +61,33 @@ def split(
             continue
         able = [item for item in own if not _is_skipped(item)] or own[:1]
         together = 2 if level == Level.FULL and not own[0].get_closest_marker("long_combinations") else 1
-        kept.update(able[k].nodeid for k in covering([_axes(item) for item in able], crc32(name.encode()), together))
+        free = FREE if level == Level.QUICK else ()
+        axes = [_axes(item) for item in able]
+        kept.update(able[k].nodeid for k in covering(axes, crc32(name.encode()), together, free))
     taken = [item for item in allowed if item.nodeid in kept]
     return taken, left + [item for item in allowed if item.nodeid not in kept]
 
 
-def covering(cases: Sequence[Mapping[str, Hashable]], seed: int, together: int = 1) -> list[int]:
+def covering(
+    cases: Sequence[Mapping[str, Hashable]], seed: int, together: int = 1, free: Sequence[str] = ()
+) -> list[int]:
     """Return the indices of few cases in which each value of each axis occurs; `seed` chooses among equals.
 
-    With `together` 2, each pair of values of two axes occurs, and each arithmetic of each device. Cases that need
-    kernels of which others are built already come first.
+    With `together` 2, each pair of values of two axes occurs, and each arithmetic of each device. Of a `free` axis one
+    value is enough, which the seed chooses; others occur where they must. Cases that need kernels of which others are
+    built already come first.
     """
-    wanted = [_wanted(case, together) for case in cases]
+    wanted = [_wanted({name: case[name] for name in case if name not in free}, together) for case in cases]
     missing = set().union(*wanted)
+    values = {name: list(dict.fromkeys(case[name] for case in cases if name in case)) for name in free}
+    liked = {(name, own[seed % len(own)]) for name, own in values.items() if own}
     order = [(k + seed) % len(cases) for k in range(len(cases))]
     chosen: list[int] = []
     built: set[Hashable] = set()
     while missing or not chosen:
-        best = max(order, key=lambda k: (len(missing & wanted[k]), _build(cases[k]) in built))
+        best = max(
+            order, key=lambda k: (len(missing & wanted[k]), len(liked & cases[k].items()), _build(cases[k]) in built)
+        )
         chosen.append(best)
         built.add(_build(cases[best]))
         missing -= wanted[best]

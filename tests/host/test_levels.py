@@ -1,4 +1,4 @@
-"""Which tests a run takes: without an option each value of each parameter, with `--full` each pair of values."""
+"""Which tests a run takes: without an option each on one device, with `--full` each pair of values."""
 
 from itertools import combinations
 
@@ -59,6 +59,22 @@ def test_few_kernels_are_built() -> None:
         chosen = [product[k] for k in covering(product, seed)]
         assert len(chosen) == 70
         assert len({(case["device"], case["number"]) for case in chosen}) == 3
+
+
+@settings(deadline=None)
+@given(cases, st.integers(0, 1 << 32))
+def test_a_free_axis_costs_no_case(cases: list[dict[str, int]], seed: int) -> None:
+    chosen = [cases[k] for k in covering(cases, seed, free=("a",))]
+    assert len(chosen) <= len({pair for case in cases for pair in case.items() if pair[0] != "a"})
+    assert {case[name] for name in "bc" for case in chosen} == {case[name] for name in "bc" for case in cases}
+
+
+def test_each_value_of_a_free_axis_is_chosen_by_some_seed() -> None:
+    product = [{"device": k % 4, "place": k // 4} for k in range(20)]
+    chosen = [[product[k] for k in covering(product, seed, free=("device",))] for seed in range(50)]
+    assert {len(one) for one in chosen} == {5}
+    assert [len({case["device"] for case in one}) for one in chosen] == [1] * 50
+    assert {case["device"] for one in chosen for case in one} == {0, 1, 2, 3}
 
 
 def test_a_test_without_parameters_runs() -> None:
