@@ -1,9 +1,8 @@
-"""Which tests a run takes: each on one device, each pair of values of its parameters, or all that there are."""
+"""Which tests a run takes: each on one device, each value of its parameters on each device, or all combinations."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import IntEnum
-from itertools import combinations
 from typing import Any
 from zlib import crc32
 
@@ -54,30 +53,25 @@ def split(
             functions[item.nodeid.partition("[")[0]].append(item)
     if every:
         return allowed, left
+    free = FREE if level == Level.QUICK else ()
     kept: set[str] = set()
     for name, own in functions.items():
         if name.startswith(WHOLE):
             kept.update(item.nodeid for item in own)
             continue
         able = [item for item in own if not _is_skipped(item)] or own[:1]
-        together = 2 if level == Level.FULL and not own[0].get_closest_marker("long_combinations") else 1
-        free = FREE if level == Level.QUICK else ()
-        axes = [_axes(item) for item in able]
-        kept.update(able[k].nodeid for k in covering(axes, crc32(name.encode()), together, free))
+        kept.update(able[k].nodeid for k in covering([_axes(item) for item in able], crc32(name.encode()), free))
     taken = [item for item in allowed if item.nodeid in kept]
     return taken, left + [item for item in allowed if item.nodeid not in kept]
 
 
-def covering(
-    cases: Sequence[Mapping[str, Hashable]], seed: int, together: int = 1, free: Sequence[str] = ()
-) -> list[int]:
+def covering(cases: Sequence[Mapping[str, Hashable]], seed: int, free: Sequence[str] = ()) -> list[int]:
     """Return the indices of few cases in which each value of each axis occurs; `seed` chooses among equals.
 
-    With `together` 2, each pair of values of two axes occurs, and each arithmetic of each device. Of a `free` axis one
-    value is enough, which the seed chooses; others occur where they must. Cases that need kernels of which others are
-    built already come first.
+    Of a `free` axis one value is enough, which the seed chooses; others occur where they must. Cases that need kernels
+    of which others are built already come first.
     """
-    wanted = [_wanted({name: case[name] for name in case if name not in free}, together) for case in cases]
+    wanted = [{pair for pair in case.items() if pair[0] not in free} for case in cases]
     missing = set().union(*wanted)
     values = {name: list(dict.fromkeys(case[name] for case in cases if name in case)) for name in free}
     liked = {(name, own[seed % len(own)]) for name, own in values.items() if own}
@@ -92,13 +86,6 @@ def covering(
         built.add(_build(cases[best]))
         missing -= wanted[best]
     return sorted(chosen)
-
-
-def _wanted(case: Mapping[str, Hashable], together: int) -> set[Hashable]:
-    """Return what a case has that is to occur."""
-    if together == 1:
-        return set(case.items())
-    return {*combinations(sorted(case.items(), key=lambda pair: pair[0]), min(together, len(case))), _build(case)}
 
 
 def _build(case: Mapping[str, Hashable]) -> frozenset[tuple[str, Hashable]]:

@@ -103,6 +103,7 @@ def test_unwritable_folder(run: Run, folder: Path) -> None:
     assert "Permission denied" in refused(run, folder, "render", *SMALL, "-o", "locked/x.png")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_unwritable_home_folder(folder: Path) -> None:
     """Other libraries keep caches there, too."""
@@ -115,6 +116,7 @@ def test_unwritable_home_folder(folder: Path) -> None:
     assert (folder / "a.png").exists()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="there a user's folders are closed to others")
 def test_cache_writable_by_others_is_ignored_with_one_warning(
     draw: Run, folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -46,6 +46,7 @@ def test_the_list_fits_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert len(lines) > len(STUDIES)
 
 
+@pytest.mark.full
 def test_table_and_files(run: Run, folder: Path) -> None:
     files = ("--json", "t.json", "--csv", "t.csv", "--markdown", "t.md")
     result = bench(run, "hybridizer", *TINY, *files)
@@ -66,6 +67,7 @@ def test_table_and_files(run: Run, folder: Path) -> None:
     assert len(reported) == len(found["rows"])
 
 
+@pytest.mark.full
 def test_plot(run: Run, folder: Path) -> None:
     pytest.importorskip("matplotlib")
     bench(run, "hybridizer", *TINY, "--plot", "t.svg", "--markdown", "t.md")
@@ -73,6 +75,7 @@ def test_plot(run: Run, folder: Path) -> None:
     assert "](t.svg)" in (folder / "t.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 def test_difference_pictures(run: Run, folder: Path) -> None:
     (folder / "p").mkdir()
     bench(run, "precision", "--scale", "1/256", "--repeat", "1", "--json", "t.json", "--pictures", "p")
@@ -106,6 +109,7 @@ def _row(run: Run, folder: Path) -> Row:
     return Row(**{field.name: values[field.name] for field in fields(Row)} | times)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("changes", "code", "reported"),
     [
@@ -137,6 +141,7 @@ def _changed(path: Path, factor: float) -> None:
     path.write_text(json.dumps(found), encoding="utf-8")
 
 
+@pytest.mark.full
 def test_compare_finds_a_planted_slowdown(run: Run, folder: Path) -> None:
     bench(run, "hybridizer", *TINY, "--json", "old.json")
     _changed(folder / "old.json", 1e-3)

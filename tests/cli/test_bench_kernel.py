@@ -81,6 +81,7 @@ def test_a_kernel_that_does_not_build(run: Run, spec: str, folder: Path) -> None
     assert (mine["extra"]["fault"], mine["validation"], mine["kernel_s"]) == ("build", "", None)
 
 
+@pytest.mark.full
 def test_views_numbers_and_groups(run: Run, spec: str, folder: Path) -> None:
     for arguments, number, local in (
         (("--at", "seahorse-valley", "--rounding", "separate", "--local", "2x2"), "float", "2x2"),

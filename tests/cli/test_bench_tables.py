@@ -214,6 +214,7 @@ def test_versus_needs_a_baseline(run: Run, folder: Path) -> None:
     assert "there is no baseline for the study 'border'; there is one for devices" in why
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_cases_missing_from_the_baseline_are_not_placed(run: Run) -> None:
     result = run("bench", "devices", *TINY, "--versus")

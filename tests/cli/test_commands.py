@@ -110,6 +110,7 @@ def test_confirm_takes_julia_sets(draw: Run) -> None:
     assert json.loads(drawn.out)["confirmed"]["agreeing"] == 30
 
 
+@pytest.mark.full
 def test_confirm_takes_other_formulas(draw: Run) -> None:
     place = ("--center", "-1.768025966302943913", "-0.034725856392697519", "--zoom", "1e20", "--size", "12x8")
     drawn = draw("render", "--formula", "burning-ship", *place, "--confirm", "5", "-o", "ship.png", "--json")
@@ -198,6 +199,7 @@ def test_locations(run: Run) -> None:
     assert places[0]["zoom"] == LOCATIONS["whole-set"].zoom
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.long] if k % 6 else []) for k, name in enumerate(LOCATIONS)]
 )
@@ -208,6 +210,7 @@ def test_every_place_is_drawn_without_a_warning(draw: Run, name: str) -> None:
     assert lines[-1].startswith("mandelbrot.png")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable_double")
 def test_a_named_place_brings_its_formula(draw: Run, run: Run) -> None:
     place = LOCATIONS["forge"]
@@ -247,6 +250,7 @@ def test_source_prints_one_text(draw: Run) -> None:
     assert "#include" not in text
 
 
+@pytest.mark.full
 def test_devices(draw: Run) -> None:
     keys = {
         *("spec", "name", "platform", "driver", "type", "compute_units", "clock_mhz", "memory_bytes"),
@@ -262,6 +266,7 @@ def test_devices(draw: Run) -> None:
     assert {row["selftest"] for row in skipped} == {"SKIPPED"}
 
 
+@pytest.mark.full
 def test_devices_by_spec_give_the_same_counts(draw: Run) -> None:
     specs = [row["spec"] for row in json.loads(draw("devices", "--json").out)["devices"] if row["selftest"] == "PASS"]
     hashes = {
@@ -273,6 +278,7 @@ def test_devices_by_spec_give_the_same_counts(draw: Run) -> None:
     assert len(hashes) == 1
 
 
+@pytest.mark.full
 def test_two_devices_draw_the_file_of_one(draw: Run, folder: Path) -> None:
     rows = json.loads(draw("devices", "--json").out)["devices"]
     specs = [row["spec"] for row in rows if row["selftest"] == "PASS" and row["fp64"]][:2]
@@ -318,6 +324,7 @@ def test_missing_device_is_explained(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_an_interrupt_ends_a_long_render(folder: Path) -> None:
     long = (
@@ -361,6 +368,7 @@ def test_a_reader_that_stops_reading_is_no_error(arguments: tuple[str, ...]) -> 
     assert done.returncode in (0, 1)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /dev/full")
 @pytest.mark.parametrize(
     ("line", "code", "unbuffered"),

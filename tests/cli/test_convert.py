@@ -44,6 +44,7 @@ def test_render_accepts_a_converted_place(run: Run, tmp_path: Path, name: str) -
     assert f"ImagPointsUp: {int(name == 'a.toml')}" in again.read_text()
 
 
+@pytest.mark.full
 def test_a_deep_kfr_of_another_formula_is_drawn(run: Run, tmp_path: Path) -> None:
     place = load(FORMULA_NUCLEI)["burning-ship"]
     text = f"Re: {place.re}\nIm: {place.im}\nZoom: 1E20\nIterations: {place.iterations}\nImagPointsUp: 1\n"

@@ -40,6 +40,7 @@ def test_reference_with_too_small_radius(run: Run, folder: Path) -> None:
     assert "does not reach all of the view" in line
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable_double")
 @pytest.mark.parametrize(
     ("options", "why"),
@@ -57,6 +58,7 @@ def test_deep_warnings(draw: Run, options: tuple[str, ...], why: str) -> None:
     assert why in "".join(warnings)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable_double")
 @pytest.mark.parametrize(("formula", "how"), [("burning-ship", "perturbation"), ("store absx mul add", "fixed")])
 def test_other_formulas_use_perturbation_at_depth_where_they_have_it(draw: Run, formula: str, how: str) -> None:

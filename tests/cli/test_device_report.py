@@ -25,6 +25,7 @@ def run(folder: Path, *arguments: str, **settings: str) -> tuple[subprocess.Comp
     return done, path.read_text(encoding="utf-8") if path.exists() else ""
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 def test_a_device_s_report(device: Device, tmp_path: Path) -> None:
     done, text = run(tmp_path, "--device", device.spec)

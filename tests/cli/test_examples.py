@@ -185,12 +185,14 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
             assert (folder / arguments[k + 1]).stat().st_size > 0
 
 
-_SLOW = ("bench", "devices", "tune")  # they measure devices
+# These measure devices, and those have the most examples.
+_LEVELS = dict.fromkeys(("bench", "devices", "tune"), pytest.mark.long)
+_LEVELS |= dict.fromkeys(("render", "zoom", "lab"), pytest.mark.full)
 
 
 @pytest.mark.parametrize(
     "command",
-    ["", *(pytest.param(each, marks=[pytest.mark.long] if each in _SLOW else []) for each in COMMANDS)],
+    ["", *(pytest.param(each, marks=[_LEVELS[each]] if each in _LEVELS else []) for each in COMMANDS)],
 )
 @pytest.mark.usefixtures("usable_double")
 def test_help_has_examples_and_they_run(run: Run, folder: Path, command: str) -> None:
@@ -234,6 +236,7 @@ def _pages() -> list[ParameterSet]:
     return [pytest.param(page, marks=[] if page in first else [pytest.mark.long], id=page) for page in PAGES]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", _pages())
 @pytest.mark.usefixtures("usable_double")
 def test_examples_on_pages_run(run: Run, folder: Path, page: str) -> None:

@@ -40,6 +40,7 @@ def test_examples_are_written_and_never_over_a_file(run: Run, folder: Path) -> N
     assert (folder / "mine.cl").read_text(encoding="utf-8") == "my work"
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_a_class_is_ranked(run: Run, spec: str, folder: Path) -> None:
     students = folder / "class"

@@ -24,6 +24,7 @@ def rendered(*arguments: str, **variables: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("variable", ["HOME", "MANDELCL_CACHE", "POCL_CACHE_DIR", "LD_LIBRARY_PATH"])
 def test_folder_from_environment_may_have_any_name(
     variable: str, folder: Path, monkeypatch: pytest.MonkeyPatch

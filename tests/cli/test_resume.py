@@ -44,6 +44,7 @@ def test_budgets(run: Run, folder: Path, arguments: tuple[str, ...], why: str) -
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.full
 def test_resume_without_a_part_file_starts_afresh(draw: Run, folder: Path) -> None:
     draw("render", "--size", "8x8", "-o", "a.png", "--resume", "--budget", "5")
     draw("render", "--size", "8x8", "-o", "a.ppm", "--resume", "--device", "cpu")
@@ -89,6 +90,7 @@ def child(prepare: str, *arguments: str, cwd: Path) -> "subprocess.CompletedProc
     return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, text=True, capture_output=True, timeout=600)
 
 
+@pytest.mark.full
 @posix
 def test_quota_error_keeps_the_part_file(draw: Run, folder: Path) -> None:
     """A file that may not grow: one line; with more room it goes on and ends in the same bytes."""
@@ -120,6 +122,7 @@ exit $first
 NO_FORESIGHT = "import mandelcl.rendering.streaming as s; s.require_space = lambda *_: None"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 def test_full_disk_keeps_the_part_file(draw: Run, folder: Path) -> None:
     draw(*RENDER)

@@ -39,6 +39,7 @@ def ended(name: str, body: str, before: str = "pass") -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 @pytest.mark.parametrize("name", NAMES)
 def test_render_ends_without_leftovers(name: str, folder: Path) -> None:

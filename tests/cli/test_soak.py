@@ -14,6 +14,7 @@ def spec_of_one(run: Run) -> str:
     return str(next(row["spec"] for row in rows if row["selftest"] == "PASS"))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_a_short_soak_of_one_device(draw: Run, folder: Path) -> None:
     spec = spec_of_one(draw)

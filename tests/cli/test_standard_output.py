@@ -85,6 +85,7 @@ def test_help_is_printed_in_any_pipe_encoding() -> None:
     assert "\\x" not in shown
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
 def test_closed_standard_streams_are_tolerated(closed: str, tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def command(tmp_path: Path) -> Command:
     return made
 
 
+@pytest.mark.full
 def test_a_second_render_opens_one_runtime(command: Command) -> None:
     first, second = command.render("--no-shortcuts", "--number", "double"), command.render()
     assert len(first.opened) > 1
@@ -109,6 +110,7 @@ def test_a_second_render_opens_one_runtime(command: Command) -> None:
     assert len(command("coursework", "8", "8").opened) == 1
 
 
+@pytest.mark.full
 def test_samples_in_another_number_open_all_runtimes(command: Command) -> None:
     """Another device may be the fastest for them; so the device cannot depend on what an earlier run has remembered."""
     single = next((device for device in discover() if not device.fp64), None)
@@ -120,6 +122,7 @@ def test_samples_in_another_number_open_all_runtimes(command: Command) -> None:
     assert len(second.opened) > 1
 
 
+@pytest.mark.full
 def test_each_device_choice_is_cached_separately(command: Command) -> None:
     listed = json.loads(
         subprocess.run(
@@ -139,12 +142,14 @@ def test_each_device_choice_is_cached_separately(command: Command) -> None:
         assert second.report["platform"] == device["platform"]
 
 
+@pytest.mark.full
 def test_several_devices_and_device_list_open_all_runtimes(command: Command) -> None:
     command.render("--device", "all")
     assert len(command.render("--device", "all").opened) > 1
     assert len(command("devices", "--no-self-test", "--json").opened) > 1
 
 
+@pytest.mark.full
 def test_removed_runtime_is_ignored(command: Command) -> None:
     if len(prepare().vendors) < 3:
         pytest.skip("needs two runtimes of the system beside one of pip")
@@ -189,6 +194,7 @@ def _one_more(command: Command) -> None:
     (command.vendors / "more.icd").write_text("libnone.so.7")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "change",
     [
@@ -209,6 +215,7 @@ def test_unknown_choice_opens_all_runtimes(command: Command, change: Callable[[C
     assert len(command.render().opened) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("cached", ["off", "no folder"])
 def test_disabled_cache_opens_all_runtimes(command: Command, tmp_path: Path, cached: str) -> None:
     if cached == "no folder":
@@ -219,6 +226,7 @@ def test_disabled_cache_opens_all_runtimes(command: Command, tmp_path: Path, cac
         assert len(ran.opened) > 1
 
 
+@pytest.mark.full
 def test_single_device_loads_no_crew_modules(command: Command) -> None:
     loaded = command("render", *SMALL, "-o", "picture.png").loaded
     assert not {"rich", "PIL", "gmpy2", "matplotlib", "numpy.random", "ssl", "subprocess"} & set(loaded)

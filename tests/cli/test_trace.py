@@ -24,6 +24,7 @@ def test_a_render_is_traced_and_its_bytes_are_the_same(draw: Run, folder: Path) 
     assert not timeline.on()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_a_study_is_traced(draw: Run, folder: Path) -> None:
     size = ("--scale", "1/256", "--cap", "30", "--repeat", "1")

@@ -102,6 +102,7 @@ def test_a_view_that_only_perturbation_resolves(run: Run, folder: Path, options:
     assert line.endswith(way_out)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("formula", ["store absx mul add", "store negy mul add"])
 @pytest.mark.usefixtures("usable")
 def test_the_zoom_that_is_named_as_the_limit_is_resolved(run: Run, folder: Path, formula: str) -> None:

@@ -204,6 +204,7 @@ def test_derivatives_equal_limits_of_differences_on_the_device(
     np.testing.assert_allclose(out, [float(part) for part in exact], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.full
 def test_the_self_test_knows_the_formula(device: Device) -> None:
     """A device is tested with the step of the very formula that it is to compute."""
     number = by_name("float")

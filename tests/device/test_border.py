@@ -46,6 +46,7 @@ def differing(job: Job, device: Device, plan: DivisionPlan) -> int:
     return int((traced(job, device, plan)[0][0] != planes(job, device)[0][0]).sum())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_same_counts_as_escape(target: Target, plan: DivisionPlan) -> None:
     for sized in (views.whole, views.seahorses, views.real_axis):
@@ -66,6 +67,7 @@ def test_sizes(target: Target, trust: str) -> None:
         assert found.pixels in (0, width * height)
 
 
+@pytest.mark.full
 def test_every_pixel_is_computed_once(target: Target) -> None:
     """With nothing trusted and nothing proved all pixels are computed, and each is counted once."""
     for plan in (
@@ -79,6 +81,7 @@ def test_every_pixel_is_computed_once(target: Target) -> None:
         assert found.computed == found.pixels == 83 * 59
 
 
+@pytest.mark.full
 @settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(
     data=st.data(),
@@ -118,6 +121,7 @@ def test_in_many_launches(target: Target) -> None:
     check(job, counts[0])
 
 
+@pytest.mark.full
 def test_smooth(target: Target) -> None:
     """Insides are filled in all planes; what escapes is computed, for each pixel has its own fraction."""
     job = target.job(views.whole(97, 61), 300, planes=("counts", "smooth"))
@@ -127,6 +131,7 @@ def test_smooth(target: Target) -> None:
     assert found.pixels - inside <= found.computed < found.pixels
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", ["fixed:2", "fp128", "fixed:5"])
 def test_fixed_point(device: Device, number: str) -> None:
     for sized in (views.whole, views.seahorses):
@@ -189,6 +194,7 @@ def test_random_views(total: int, size: int, most: int) -> None:
     assert random_differences(total, size, DivisionPlan(first=8, smallest=4))[1] <= most
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("total", "size", "most"), [(10, 72, 0), pytest.param(1000, 250, 10, marks=pytest.mark.long)])
 def test_random_views_of_the_cubic(total: int, size: int, most: int) -> None:
     strict = DivisionPlan(first=8, smallest=4, trust="nothing")
@@ -196,6 +202,7 @@ def test_random_views_of_the_cubic(total: int, size: int, most: int) -> None:
     assert random_differences(total, size, DivisionPlan(first=8, smallest=4), Multibrot3())[1] <= most
 
 
+@pytest.mark.full
 def test_same_counts_as_escape_for_the_cubic(target: Target) -> None:
     variant = quick_variant(target.device, target.number.name)
     for view in (View.centred(0, 0, "1.4", 97, 61), View.centred("0.3849", "0.0003", 400, 97, 61)):

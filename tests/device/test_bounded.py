@@ -49,6 +49,7 @@ def test_proved_counts_are_exact(device: Device, radius_squared: Fraction) -> No
     assert len(np.unique(counts)) > 30
 
 
+@pytest.mark.full
 def test_too_few_bits_prove_fewer_but_exact_counts(device: Device) -> None:
     """Pixels are 1e-44 apart, which six words, with 160 bits after the point, tell apart, but not to the end."""
     view, iterations = minibrot(2, 8, 6)
@@ -59,6 +60,7 @@ def test_too_few_bits_prove_fewer_but_exact_counts(device: Device) -> None:
         assert certified.all() == (words == 10)
 
 
+@pytest.mark.full
 def test_launches_and_digits_change_no_bit(device: Device) -> None:
     view, iterations = minibrot()
     job = bounded(view, iterations, 6)
@@ -82,6 +84,7 @@ def coarse(device: Device, monkeypatch: pytest.MonkeyPatch) -> Job:
     return Job(view, iterations, number="float", method="perturbation", planes=("counts", "certified"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("smooth", [False, True])
 def test_many_uncertain_counts_are_proved_on_the_device(
     device: Device, coarse: Job, smooth: bool, monkeypatch: pytest.MonkeyPatch
@@ -111,6 +114,7 @@ def test_many_uncertain_counts_are_proved_on_the_device(
         np.testing.assert_allclose(by_device.planes["smooth"], by_hosts.planes["smooth"], atol=1e-4)
 
 
+@pytest.mark.full
 def test_a_device_that_fails_its_self_test_proves_nothing(
     device: Device, coarse: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:

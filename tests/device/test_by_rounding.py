@@ -32,6 +32,7 @@ def _drawn(session: Session, formula: str, x: str, y: str, zoom: str) -> tuple[J
     return job, render(job, session)[1]
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 @pytest.mark.usefixtures("builds_perturbation")
 @pytest.mark.parametrize(
@@ -71,6 +72,7 @@ def test_a_sample_is_spread_over_the_view(width: int, height: int) -> None:
     )
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 @pytest.mark.usefixtures("builds_perturbation")
 def test_certifying_says_how_long_its_last_stage_takes(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:

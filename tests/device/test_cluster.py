@@ -40,6 +40,7 @@ def cluster() -> Iterator[Session]:
         yield session
 
 
+@pytest.mark.full
 def test_two_workers_render_the_picture_of_one_device(cluster: Session, exercised: list[str]) -> None:
     """Of one job after another: another view, another cap, and deep ones, whose reference each worker has."""
     wanted = [
@@ -66,6 +67,7 @@ def test_jobs_are_resolved_without_devices_of_the_client(cluster: Session, monke
     assert job.rounding != "auto"
 
 
+@pytest.mark.full
 def test_the_command_line_takes_a_cluster(tmp_path: Path) -> None:
     """Its picture has the bytes of one device's."""
     files = [tmp_path / name for name in ("one.png", "two.png")]

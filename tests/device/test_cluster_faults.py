@@ -75,6 +75,7 @@ def kills(number: int, seed: int) -> None:
             assert digest == right()
 
 
+@pytest.mark.full
 def test_killed_cluster_workers_are_replaced() -> None:
     kills(2, 1)
 

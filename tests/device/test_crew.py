@@ -52,6 +52,7 @@ def field(crew: Crew) -> Words:
     return results
 
 
+@pytest.mark.full
 def test_crew_processes_are_reused_for_later_jobs(workers: list[WorkerProcess]) -> None:
     """Another view, cap, size and other planes; each as from a crew, or a device, that has done nothing before."""
     jobs = [job(), job(-1, 9000), job(-1, 50_000, 101, 77), replace(job(), planes=("counts", "smooth")), job()]
@@ -74,6 +75,7 @@ def test_crew_processes_are_reused_for_later_jobs(workers: list[WorkerProcess]) 
     assert not any(worker.running for worker in workers)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("blocks", [0, 1])
 def test_job_may_be_assigned_while_another_runs(blocks: int, workers: list[WorkerProcess]) -> None:
     """Which is of no use from then on: it is dropped after a launch, however long it would have taken."""
@@ -123,6 +125,7 @@ def test_device_of_another_class_waits_for_another_job() -> None:
         assert np.array_equal(field(crew)[0], render(job(), some[0].device)[0].counts)
 
 
+@pytest.mark.full
 def test_border_tracing_reports_computed_pixels() -> None:
     """The picture is so small that it is one block, for one device and for several."""
     traced = Job(views.whole(160, 120), 200, number="float", rounding="separate", algorithm="border")

@@ -141,6 +141,7 @@ def replayed(job: Job) -> Words:
     return np.array(counts, np.uint32).reshape(job.view.height, job.view.width)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("text", "re", "im", "depth"), PLACES)
 def test_counts_are_those_of_the_replay_and_of_exact_orbits(
     device: Device, number: str, text: str, re: str, im: str, depth: int
@@ -153,6 +154,7 @@ def test_counts_are_those_of_the_replay_and_of_exact_orbits(
     assert np.mean(results[0] == true) >= (0.9 if number == "double" else 0.5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("text", "re", "im", "across", "iterations", "share"), LONG, ids=[row[0] for row in LONG])
 def test_long_steps_are_those_of_the_replay(
     device: Device, number: str, text: str, re: str, im: str, across: Fraction, iterations: int, share: float
@@ -189,6 +191,7 @@ CERTIFIED = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("builds_perturbation")
 @pytest.mark.parametrize(
     ("text", "re", "im", "across", "iterations", "double", "single"), CERTIFIED, ids=[row[0] for row in CERTIFIED]

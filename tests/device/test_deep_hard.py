@@ -91,6 +91,7 @@ def cases() -> dict[str, tuple[View, int, dict[str, Any]]]:
 CASES = cases()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", CASES)
 def test_counts_are_exact(device: Device, number: str, case: str) -> None:
     view, iterations, settings = CASES[case]
@@ -103,6 +104,7 @@ def test_counts_are_exact(device: Device, number: str, case: str) -> None:
     np.testing.assert_allclose(field.counts, true, rtol=2e-3)
 
 
+@pytest.mark.full
 def test_early_escaping_reference_serves_later_escaping_pixels(device: Device, number: str) -> None:
     view, iterations, _ = CASES["a centre that escapes"]
     field, _ = render(Job(view, iterations, number=number, method="perturbation"), device)
@@ -113,6 +115,7 @@ def test_early_escaping_reference_serves_later_escaping_pixels(device: Device, n
     assert field.counts.max() > orbit.length
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("least", "factor"), [({"double": 0.97, "float": 0.75}, 1), ({"double": 0.97, "float": 0.75}, 30)]
 )
@@ -126,6 +129,7 @@ def test_most_counts_are_exact_among_filaments(
     assert right.mean() >= least[number]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("builds_perturbation")
 def test_points_beyond_r_near_the_tip_are_certified_as_outside(device: Device, number: str) -> None:
     """Half of the view has |c| > 2, by 10^−400: no number tells, and the difference from the reference does."""
@@ -143,6 +147,7 @@ def test_points_beyond_r_near_the_tip_are_certified_as_outside(device: Device, n
     assert certified[true == 1].all()
 
 
+@pytest.mark.full
 def test_smooth_values_do_not_depend_on_the_radius(device: Device, number: str) -> None:
     view, iterations = minibrot(Fraction(3), 9, 7)
     job = Job(view, iterations, number=number, method="perturbation", planes=("counts", "smooth"))

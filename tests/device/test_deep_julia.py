@@ -67,6 +67,7 @@ def quick(device: Device, place: str, request: pytest.FixtureRequest) -> None:
         pytest.skip("rusticl compiles each kernel of perturbation for ten seconds and more: run with --long")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("place", PLACES)
 def test_counts_are_those_of_the_replay_and_of_exact_orbits(device: Device, number: str, place: str) -> None:
@@ -78,6 +79,7 @@ def test_counts_are_those_of_the_replay_and_of_exact_orbits(device: Device, numb
     assert np.mean(results[0] == true) >= 0.95
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("place", ["rabbit", "hybrid"])
 def test_certified_counts_are_those_of_exact_orbits(device: Device, number: str, place: str) -> None:
@@ -90,12 +92,14 @@ def test_certified_counts_are_those_of_exact_orbits(device: Device, number: str,
     np.testing.assert_array_equal(results[0], replayed(plain))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("place", ["rabbit", "ship"])
 def test_distances_are_those_of_exact_orbits(device: Device, number: str, place: str) -> None:
     require_distances(job_at(place, number), device, BITS)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("place", ["rabbit"])
 def test_orbits_that_begin_outside_have_a_count_of_0(device: Device, number: str, place: str) -> None:
@@ -120,6 +124,7 @@ def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device, place: s
         np.testing.assert_array_equal(results[0], replayed(job))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("place", ["rabbit"])
 def test_the_inside_is_proved_long_before_the_iteration_limit(device: Device, place: str) -> None:

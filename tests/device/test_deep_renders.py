@@ -34,6 +34,7 @@ def job(width: int = WIDTH, height: int = HEIGHT) -> Job:
     return Job(deep.around(centre, 3 * max(map(abs, size)), width, height), 40 * period)
 
 
+@pytest.mark.full
 def test_a_deep_view_is_computed_by_perturbation(device: Device) -> None:
     field, report = render(job(), device)
     resolved = field.job
@@ -69,6 +70,7 @@ def test_the_budget_changes_no_bit(device: Device, budget: float) -> None:
     assert report.launches >= (3 if budget < 1 else 1)
 
 
+@pytest.mark.full
 def test_blocks_that_are_one_launch_each(device: Device) -> None:
     field, report = render(job(), device, Settings(blocks=(2, 3)))
     np.testing.assert_array_equal(field.counts, replayed(field.job))
@@ -113,6 +115,7 @@ def test_files_carry_the_reference(device: Device, tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.counts, field.counts)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", ["double", "float"])
 def test_certified_counts_are_exact_whatever_the_reference(device: Device, number: str) -> None:
     if number == "double" and not device.fp64:
@@ -131,6 +134,7 @@ def test_certified_counts_are_exact_whatever_the_reference(device: Device, numbe
         assert confirm(replace(field.job, planes=("counts",)), counts, processes=1).agreeing == len(pixels)
 
 
+@pytest.mark.full
 def test_expired_certification_leaves_pixels_uncertified(device: Device) -> None:
     """In float with the coarsest steps nothing can be proved; the report and the PNG say what share is."""
     wanted = replace(job(), planes=("counts", "certified"), method="perturbation", number="float")
@@ -156,6 +160,7 @@ def test_picture_stores_the_certified_share(device: Device, tmp_path: Path) -> N
     assert read_job(path).planes == ("counts", "certified")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", ["double", "float"])
 def test_crew_and_each_device_agree(number: str, exercised: list[str]) -> None:
     wanted = replace(job(40, 30), method="perturbation", number=number)

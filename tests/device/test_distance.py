@@ -69,6 +69,7 @@ def check(job: Job, device: Device, inside: bool = True) -> None:
     assert left < len(wanted) or not inside
 
 
+@pytest.mark.full
 def test_every_word(target: Target) -> None:
     """Upright and analytic where products are fused, turned and not analytic where they are not."""
     formula, view = (MANDELBROT, WHOLE) if target.rounding == "fused" else (SHIP, SHIPS)
@@ -84,6 +85,7 @@ def test_every_word_of_every_formula(target: Target, formula: Formula) -> None:
             check(job, target.device, inside=False)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("formula", [JULIA, pytest.param(SHIP, marks=pytest.mark.long)], ids=str)
 def test_every_word_of_fp128(device: Device, formula: Formula) -> None:
     check(Job(WHOLE, 60, formula=formula, number="fp128", rounding="fixed", planes=KEPT), device)
@@ -95,6 +97,7 @@ def test_every_word_of_eight_words(device: Device, formula: Formula) -> None:
     check(Job(WHOLE, 60, formula=formula, number="fixed:8", rounding="fixed", planes=KEPT), device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", ["double", pytest.param("float", marks=pytest.mark.long)])
 def test_every_word_by_perturbation(device: Device, number: str) -> None:
     """Beside a minibrot, where orbits take long steps, single ones, and go on as they are."""
@@ -131,6 +134,7 @@ def other(text: str, rounding: str, julia: bool) -> Job:
     return Job(HOME, ITERATIONS, radius_squared, formula, "float", rounding, planes=KEPT)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", OTHERS[:1])
 def test_every_word_of_a_hybrid(any_device: Device, text: str) -> None:
     check(other(text, "separate", julia=False), any_device)

@@ -38,6 +38,7 @@ def job_at(centre: deep.Point, across: Fraction, number: str, version: int) -> J
     return deep.job(view, 12500, number, reference=reference)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("centre", "across"),
     [(LINES, LINES_ACROSS), (ON_CIRCLE, Fraction(1, 10**30)), (ON_AXIS, Fraction(1, 10**25))],

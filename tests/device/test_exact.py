@@ -43,6 +43,7 @@ def test_sizes(target: Target, size: tuple[int, int]) -> None:
     check_rendered(target.job(views.whole(*size), 300), target.device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("place", views.DEEP)
 def test_deepest_resolved_view(target: Target, place: str) -> None:
     view = views.deepest(target.number, place, 331, 199, 1000)
@@ -74,6 +75,7 @@ def test_denormals_are_kept_or_refused(target: Target, imaginary: str) -> None:
         check_rendered(job, target.device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("radius_squared", [None, Fraction(100), Fraction(16384)], ids=["under 2", "10", "128"])
 @pytest.mark.parametrize("place", views.PLACES)
 def test_smooth(target: Target, place: str, radius_squared: Fraction | None) -> None:

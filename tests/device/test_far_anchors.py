@@ -69,6 +69,7 @@ def compare(job: Job, device: Device) -> None:
         np.testing.assert_array_equal(norms.view(np.float32)[out], truth.norms[out])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", WIDTHS)
 def test_anchor_does_not_change_points(device: Device, words: int) -> None:
     """Where the pitch is a multiple of the last place, another anchor leaves every bit."""
@@ -84,6 +85,7 @@ def test_anchor_does_not_change_points(device: Device, words: int) -> None:
                 assert words == 7  # which has 38 spare bits
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", WIDTHS)
 def test_pixels_far_from_the_anchor(device: Device, words: int) -> None:
     """The pitch and the anchor are no multiples of the last place; pitches reach 100/3, and lattices are turned."""
@@ -119,6 +121,7 @@ def test_an_anchor_that_cannot_be_encoded_is_refused(device: Device, pitch: Frac
         render(Job(view, 50, number="fp128"), device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", [5, 6, 8, 32])
 def test_proofs_far_from_the_anchor_are_exact(device: Device, words: int) -> None:
     view = around_the_tip(Fraction(1, 1 << 12) / 3)
@@ -134,6 +137,7 @@ def test_proofs_far_from_the_anchor_are_exact(device: Device, words: int) -> Non
             np.testing.assert_array_equal(counts, truth)
 
 
+@pytest.mark.full
 def test_certified_renders_far_from_the_anchor(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that perturbation leaves in doubt is counted in fixed point on the device."""
     monkeypatch.setattr(work, "finer", lambda job, _double: job)

@@ -103,6 +103,7 @@ def check(platform: str, site: str, kind: str, at: int, folder: Path) -> None:
     assert flag.exists() or not faults
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("platform", platforms())
 @pytest.mark.parametrize(("site", "kind", "at"), FEW)
 def test_fault_costs_seconds_and_picture_is_correct(
@@ -120,6 +121,7 @@ def others_are_long() -> list[ParameterSet]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("choice", others_are_long())
 @pytest.mark.parametrize(
     ("site", "kind", "at"),
@@ -147,6 +149,7 @@ def test_every_fault_at_every_call(platform: str, site: str, kind: str, at: int,
     check(platform, site, kind, at, tmp_path)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("several_platforms")
 @pytest.mark.parametrize(("site", "kind"), [("fetch", "wrong"), ("wait", "-36")])
 def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
@@ -159,6 +162,7 @@ def test_a_device_that_always_fails_is_retired(site: str, kind: str) -> None:
         assert "retired" in mine[-1]
 
 
+@pytest.mark.full
 def test_long_launch_within_budget_is_not_a_fault(tmp_path: Path) -> None:
     """The budget is half of what a launch may take without one, and a launch of three times as long is waited for."""
     flag = tmp_path / "flag"
@@ -169,6 +173,7 @@ def test_long_launch_within_budget_is_not_a_fault(tmp_path: Path) -> None:
     assert field.counts_sha256() == clean().counts_sha256()
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no sleep that holds the interpreter")
 @pytest.mark.parametrize("choice", crew_choices(), ids=lambda choice: choice.device.platform)
 def test_driver_that_compiles_at_first_launch_is_not_timed_out(choice: Choice, tmp_path: Path) -> None:
@@ -180,6 +185,7 @@ def test_driver_that_compiles_at_first_launch_is_not_timed_out(choice: Choice, t
     assert field.counts_sha256() == clean().counts_sha256()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("several_platforms")
 def test_another_device_checks_if_the_host_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.rendering.crew.checking._CHECK_ITERATIONS", {"separate": 0})
@@ -194,6 +200,7 @@ def test_another_device_checks_if_the_host_cannot(monkeypatch: pytest.MonkeyPatc
     assert all(fault.startswith(f"{lies.label}: returned a wrong count") for fault in faults)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("several_platforms")
 def test_retired_device_does_not_delay_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """All counts are too high for the host to check, so each device waits for the other, of which one always ends."""
@@ -208,11 +215,13 @@ def test_retired_device_does_not_delay_results(monkeypatch: pytest.MonkeyPatch) 
     assert found[0][0].counts_sha256() == clean().counts_sha256()
 
 
+@pytest.mark.full
 def test_no_device_left_is_an_error() -> None:
     with pytest.raises(DeviceError, match="no device is left"):
         shared(faulty("", "launch", "exit", 1, "always"))
 
 
+@pytest.mark.full
 def test_healthy_workers_report_no_fault() -> None:
     field, faults = shared()
     assert field.counts_sha256() == clean().counts_sha256()
@@ -234,6 +243,7 @@ def kill_at_random(workers: list[WorkerProcess], kills: int) -> None:
             assert result.result(120)[0].counts_sha256() == clean().counts_sha256()
 
 
+@pytest.mark.full
 def test_killed_workers(workers: list[WorkerProcess]) -> None:
     kill_at_random(workers, 3)
 
@@ -243,6 +253,7 @@ def test_a_hundred_killed_workers(workers: list[WorkerProcess]) -> None:
     kill_at_random(workers, 100)
 
 
+@pytest.mark.full
 def test_devices_by_python(exercised: list[str]) -> None:
     devices: list[Device] = [choice.device for choice in crew_choices()]
     field, report = render(JOB, devices)

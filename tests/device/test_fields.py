@@ -71,6 +71,7 @@ def test_a_field_is_read_only(device: Device) -> None:
     assert report.counts_sha256 == field.counts_sha256()
 
 
+@pytest.mark.full
 def test_memory_is_bounded_over_many_renders(device: Device) -> None:
     """Dropped fields' memory serves the next ones; a few that are kept stay as they are."""
     with Session(device) as session:

@@ -144,6 +144,7 @@ def check(device: Device, words: int, double_digits: bool, cases: int) -> None:
     assert not any(wrong.values()), wrong
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", SHARES)
 @pytest.mark.parametrize("digits", ["double", "long"])
 def test_functions(device: Device, words: int, digits: str) -> None:

@@ -56,11 +56,13 @@ def check(device: Device, job: Job) -> None:
         check_rendered(job, device, Settings(variant=variant))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("number", "place"), CASES)
 def test_places(device: Device, number: str, place: str) -> None:
     check(device, job_of(number, place))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("number", "radius_squared"),
     [
@@ -99,6 +101,7 @@ def pieces(device: Device, share: int) -> list[Variant]:
     return [replace(Variant(*build), double_digits=kinds[k % len(kinds)]) for k, build in enumerate(builds[share::2])]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("number", "share"), [("fp128", 0), ("fixed:5", 1)])
 def test_any_split(device: Device, number: str, share: int) -> None:
     for place, block in (("whole set", (20, 9)), ("near -2, 1e20", (4, 7))):
@@ -109,6 +112,7 @@ def test_any_split(device: Device, number: str, share: int) -> None:
             np.testing.assert_array_equal(got[0], expected(job))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", NUMBERS)
 def test_blocks_and_budgets(device: Device, number: str) -> None:
     job = job_of(number, "whole set")
@@ -118,6 +122,7 @@ def test_blocks_and_budgets(device: Device, number: str) -> None:
         check_rendered(job, device, Settings(budget=budget))
 
 
+@pytest.mark.full
 def test_same_hash_everywhere() -> None:
     """On larger pictures than the oracle has time for."""
     for number, place in (("fp128", "julia-island"), ("fixed:8", "mini-set-1")):

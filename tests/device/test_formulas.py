@@ -59,6 +59,7 @@ def staying_outside(number: NumberFormat) -> Iterator[Case]:
     yield from ((SHIP, view, max_iterations, three) for view, max_iterations in SHIPS)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("cases", [each_step, staying_outside], ids=lambda cases: str(cases.__name__))
 def test_every_pixel(target: Target, cases: object) -> None:
     assert callable(cases)
@@ -69,6 +70,7 @@ def test_every_pixel(target: Target, cases: object) -> None:
         )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", RETURNS_AFTER)
 def test_orbits_that_return_from_outside(target: Target, name: str) -> None:
     """An orbit is outside at a step and inside at the next: who looks only at every second one has another count."""
@@ -91,6 +93,7 @@ def test_renders(device: Device) -> None:
 # Fixed point: fp128 where each step is tested, 8 words where orbits stay outside
 
 
+@pytest.mark.full
 def test_every_pixel_of_fp128(device: Device) -> None:
     two, _, least = radii(by_name("fp128"))
     cases: list[Case] = [(julia, SMALL, 30, radius) for julia in ON_THE_CIRCLE for radius in (two, least)]
@@ -99,6 +102,7 @@ def test_every_pixel_of_fp128(device: Device) -> None:
         check(Job(view, max_iterations, radius_squared, formula, "fp128", "fixed", planes=("counts", "smooth")), device)
 
 
+@pytest.mark.full
 def test_every_pixel_of_eight_words(device: Device) -> None:
     _, three, least = radii(by_name("fixed:8"))
     cases: list[Case] = [(julia, SMALL, 40, three) for julia in (INSIDE[1], *ON_THE_CIRCLE)]

@@ -49,19 +49,20 @@ def radius_for(number: NumberFormat, formula: Formula, view: View) -> Fraction:
     return radius**2
 
 
-@pytest.mark.long_combinations
 @pytest.mark.parametrize("formula", OTHERS.values(), ids=OTHERS)
 def test_named_formulas(target: Target, formula: Formula) -> None:
     for radius_squared in (4, 9):
         check(target.job(VIEW, 60, formula=formula, radius_squared=radius_squared, planes=KEPT), target.device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("formula", named("buffalo"))
 def test_julia_sets(device: Device, formula: Formula) -> None:
     julia = formula.julia("-0.4", "0.6")
     check(Job(VIEW, 60, formula=julia, number="float", rounding="fused", planes=KEPT), device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", ["fp128", "fixed:8"])
 @pytest.mark.parametrize("formula", named("multibrot-5"))
 def test_named_in_fixed_point(device: Device, formula: Formula, number: str) -> None:
@@ -103,6 +104,7 @@ def drawn(total: int) -> list[Formula]:
     return kept[:total]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("k", [pytest.param(k, marks=[pytest.mark.long] if k > 2 else []) for k in range(HYBRIDS)])
 def test_hybrids_in_float(device: Device, k: int) -> None:
     rounding = ("fused", "separate")[k % 2]
@@ -117,6 +119,7 @@ def test_hybrids_in_every_rounding(target: Target, k: int) -> None:
     check(target.job(VIEW, 60, formula=drawn(HYBRIDS)[k], radius_squared=9, planes=KEPT), target.device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", ["fp128", "fixed:8"])
 @pytest.mark.parametrize("k", [pytest.param(k, marks=[pytest.mark.long] if k else []) for k in range(HYBRIDS)])
 def test_hybrids_in_fixed_point(device: Device, k: int, number: str) -> None:

@@ -33,6 +33,7 @@ def without_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Reference, "tests_interior", property(lambda _reference: False))
 
 
+@pytest.mark.full
 def test_no_orbit_that_escapes_is_taken_for_inside(
     device: Device, number: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,6 +48,7 @@ def test_no_orbit_that_escapes_is_taken_for_inside(
     assert escaped > 10_000
 
 
+@pytest.mark.full
 def test_inside_orbits_end_early(device: Device, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
     job = job_at("6/25", "0", "1/1000", number, 4, 3)  # the multiplier is 0.8
     counts, launches = planes(job, device, pace=SetPace((3,), (20,)))

@@ -130,6 +130,7 @@ def in_use(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.full
 def test_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Undisturbed) -> None:
     print(dict(kill_often(in_use(tmp_path), 12, spec, undisturbed)))
 
@@ -141,6 +142,7 @@ def test_resume_after_200_random_kills(tmp_path: Path, spec: str, undisturbed: U
     assert min(hits["before the store"], hits["computing"]) >= 10
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("what", "turn"),
     [

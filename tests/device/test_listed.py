@@ -44,6 +44,7 @@ def listed(work: Work, indices: npt.NDArray[np.uint32], block: Block = BLOCK) ->
     return results
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", JOBS)
 def test_listed_pixels_equal_the_full_picture(
     device: Device, kind: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
@@ -105,6 +106,7 @@ def test_lists_of_several_jobs_equal_those_of_each(device: Device, kind: str) ->
         np.testing.assert_array_equal(values, listed(work, pixels.indices))
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 @pytest.mark.parametrize("algorithm", ["escape", "border"])
 def test_crew_shares_list(device: Device, algorithm: str) -> None:

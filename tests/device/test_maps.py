@@ -46,6 +46,7 @@ def test_every_pixel(target: Target) -> None:
             check(job_of(target.number.name, target.rounding, chart(view)), target.device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "number", [pytest.param(each, marks=[pytest.mark.long] if each != "fp128" else []) for each in FIXED]
 )
@@ -81,6 +82,7 @@ def test_quarters_turn_the_picture_counter_clockwise(target: Target) -> None:
     turning(target.device, target.number.name, target.rounding)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", FIXED)
 def test_quarters_turn_the_picture_of_fixed_point(device: Device, number: str) -> None:
     turning(device, number, "fixed")

@@ -23,6 +23,7 @@ CASES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("radius_squared", [LEAST_RADIUS_SQUARED, 4, 9])
 def test_every_pixel(target: Target, radius_squared: Fraction) -> None:
     planes = ("counts", "smooth")

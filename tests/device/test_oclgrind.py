@@ -49,12 +49,18 @@ def complaints_of(done: str) -> str:
     return _HARMLESS.sub("", done).strip()
 
 
+def _level_of(what: str, number: str, rounding: str) -> list[pytest.MarkDecorator]:
+    if number == "double" or rounding == "separate":
+        return [pytest.mark.long]
+    return [] if what == "check-first-version" else [pytest.mark.full]
+
+
 @pytest.mark.parametrize(
     ("what", "number", "rounding"),
     [
         # Texts in double differ from those in float by types alone, those in `separate` by single operations, and
         # Oclgrind takes minutes for each.
-        pytest.param(*case, marks=[pytest.mark.long] if case[1] == "double" or case[2] == "separate" else [])
+        pytest.param(*case, marks=_level_of(*case))
         for case in [
             *(
                 ("check", name, rounding)

@@ -89,11 +89,13 @@ def check_planted(device: Device, case: Planted) -> None:
     assert bool(running.overrun) == (case.name == "no bounds")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", planted.SINGLE, ids=lambda case: case.name)
 def test_each_planted_mistake_is_named(best: Device, case: Planted) -> None:
     check_planted(best, case)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", planted.DOUBLES, ids=lambda case: case.name)
 def test_each_planted_mistake_with_double_is_named(best: Device, case: Planted) -> None:
     if not best.fp64:
@@ -106,6 +108,7 @@ def test_planted_mistakes_are_named_on_each_device(device: Device, name: str) ->
     check_planted(device, next(case for case in planted.SINGLE if case.name == name))
 
 
+@pytest.mark.full
 def test_kernel_is_timed_beside_ours_and_wrong_one_is_reported(device: Device, tmp_path: Path) -> None:
     wrong = own(planted.PLACES[0].text, "wrong.cl")
     job = Job(planted.WHOLE, 150, number="float", rounding="separate")
@@ -139,6 +142,7 @@ def test_build_errors_name_lines_of_the_file(device: Device) -> None:
     assert "clBuildProgram" not in "\n".join(fault.value.explanation)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", ["", "// nothing\n", "int no_kernel(void) { return 1; }\n"])
 def test_file_without_any_kernel_is_reported(device: Device, text: str) -> None:
     with pytest.raises(KernelFaultError, match="no kernel `mandelbrot`; it has no kernel at all") as fault:
@@ -158,6 +162,7 @@ def test_kernel_with_an_include_is_not_built(device: Device, tmp_path: Path) -> 
     assert "a line of another file" not in "\n".join(fault.value.explanation)
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 def test_build_that_hangs_is_stopped(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "_LEAST_BUILD_S", 2.0)
@@ -186,6 +191,7 @@ def test_different_kernel_signature_is_reported(device: Device, old: str, new: s
     assert contract.SIGNATURE in "\n".join(fault.value.explanation)
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 def test_a_hanging_kernel_is_stopped(device: Device) -> None:
     if selftest.result(device, by_name("float"), "separate").loop_limit:

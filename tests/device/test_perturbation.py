@@ -62,6 +62,7 @@ def shapes(device: Device, number: str) -> list[Variant]:
     return [Variant(lanes, 1, 64, 1, min(lanes, 4), 1, 1) for lanes in ((1, 4, 8, 16) if wide else (1,))]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("depth", [1, 2])
 def test_counts_are_those_of_the_replay(device: Device, number: str, depth: int) -> None:
     job = minibrot(depth, number)
@@ -72,6 +73,7 @@ def test_counts_are_those_of_the_replay(device: Device, number: str, depth: int)
     np.testing.assert_array_equal(results[0], counts)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("one_number", "builds_perturbation")
 def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device, number: str) -> None:
     job = minibrot(2, number)
@@ -99,6 +101,7 @@ def within(across: Fraction, width: int, height: int, number: str) -> Job:
     return deep.job(view, MOST_NARROW, number, reference=reference)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kept", [("counts",), ("counts", "smooth", "certified")])
 @pytest.mark.usefixtures("one_number")
 def test_cycles_longer_than_a_launch_are_found(device: Device, number: str, kept: tuple[str, ...]) -> None:
@@ -115,6 +118,7 @@ def test_cycles_longer_than_a_launch_are_found(device: Device, number: str, kept
         assert launches > at_once + 10
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("one_number")
 def test_borders_find_cycles_longer_than_a_launch(device: Device, number: str) -> None:
     job = replace(within(Fraction(1, 6), 24, 17, number), algorithm="border")
@@ -125,6 +129,7 @@ def test_borders_find_cycles_longer_than_a_launch(device: Device, number: str) -
     assert launches > 50
 
 
+@pytest.mark.full
 def test_borders_are_traced_with_the_same_bits(device: Device, number: str) -> None:
     job = replace(minibrot(1, number, 40, 33, Fraction(3, 2)), algorithm="border")
     expected, _ = planes(job, device)
@@ -155,6 +160,7 @@ def exact(job: Job) -> Words:
 
 
 # What is not proved, at most: float has few bits to spare.
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("depth", "open_share"), [(1, {"double": 0.05, "float": 0.4}), (2, {"double": 0.1, "float": 1})]
 )
@@ -170,6 +176,7 @@ def test_certified_counts_are_exact(device: Device, number: str, depth: int, ope
     assert number == "float" or certified[inside].mean() > 0.5
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("one_number")
 def test_certified_pixels_do_not_depend_on_block_division(device: Device, number: str) -> None:
     if not device.fp64:
@@ -181,6 +188,7 @@ def test_certified_pixels_do_not_depend_on_block_division(device: Device, number
         np.testing.assert_array_equal(results, expected)
 
 
+@pytest.mark.full
 def test_orbits_go_on_to_the_smooth_radius(device: Device, number: str) -> None:
     job = replace(minibrot(1, number), planes=("counts", "smooth"))
     results, _ = planes(job, device)
@@ -220,6 +228,7 @@ HARD: dict[str, tuple[View, int, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", HARD)
 def test_hard_cases(device: Device, number: str, case: str) -> None:
     view, iterations, settings = HARD[case]
@@ -234,6 +243,7 @@ def test_hard_cases(device: Device, number: str, case: str) -> None:
         assert results[0, row, column] == exact_at(view, int(column), int(row), iterations, job.radius_squared)
 
 
+@pytest.mark.full
 def test_a_reference_may_lie_beside_the_view(device: Device, number: str) -> None:
     job = minibrot(1, number)
     own = job.reference
@@ -245,6 +255,7 @@ def test_a_reference_may_lie_beside_the_view(device: Device, number: str) -> Non
     np.testing.assert_array_equal(results[0][certified], exact(job)[certified])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("depth", [0, 2])
 def test_a_view_known_to_be_inside_has_the_same_bytes(
     device: Device, number: str, depth: int, monkeypatch: pytest.MonkeyPatch
@@ -280,6 +291,7 @@ def certified_with(share: str, job: Job, device: Device, monkeypatch: pytest.Mon
     return results
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("one_number")
 def test_error_bound_is_valid_and_tight_enough(device: Device, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pixels that hardly pass are right; of those that a sixteenth of the bound lets pass, some are not."""

@@ -83,6 +83,7 @@ def test_single_device_runs_in_process(workers: list[WorkerProcess]) -> None:
     assert workers == []
 
 
+@pytest.mark.full
 def test_script_without_main_guard_works(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text(JOB.to_json(), encoding="utf-8")
     script = SCRIPT.format(job=str(tmp_path / "job.json"), devices=specs())
@@ -95,6 +96,7 @@ def test_script_without_main_guard_works(tmp_path: Path) -> None:
         assert done.stdout.startswith(expected)
 
 
+@pytest.mark.full
 def test_render_in_a_notebook_without_stdout_and_with_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     for stream in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, stream, io.StringIO())
@@ -106,6 +108,7 @@ def test_render_in_a_notebook_without_stdout_and_with_an_event_loop(monkeypatch:
         assert pool.submit(asyncio.run, cell()).result() == clean()
 
 
+@pytest.mark.full
 def test_several_threads_at_once() -> None:
     every = specs()
     with ThreadPoolExecutor(6) as pool:
@@ -123,6 +126,7 @@ def test_several_devices_refuse_single_device_options() -> None:
         mandelcl.render(JOB, specs(), Settings(variant=default_variant(several()[0], FLOAT)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["alone", "together"])
 def test_progress_grows_to_the_end(how: str) -> None:
     seen: list[Progress] = []
@@ -134,6 +138,7 @@ def test_progress_grows_to_the_end(how: str) -> None:
     assert done[-1] == seen[-1].pixels_total == JOB.view.pixels
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["alone", "together"])
 def test_a_render_can_be_cancelled(how: str, workers: list[WorkerProcess]) -> None:
     """At any moment: before it begins, from the callback, and from another thread in the middle of a long block."""
@@ -179,6 +184,7 @@ def _grows(devices: list[str], renders: int, most_bytes: int) -> None:
     assert after[2] <= before[2] + most_bytes
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["alone", "together"])
 def test_renders_leave_nothing_behind(how: str) -> None:
     _grows(specs() if how == "together" else specs()[:1], 3, 64 << 20)

@@ -62,6 +62,7 @@ def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device) -> None:
         np.testing.assert_array_equal(results[0], _replayed(job))
 
 
+@pytest.mark.full
 def test_orbits_near_a_neutral_cycle(device: Device) -> None:
     job = _job(NEAR_NEUTRAL, 59 * 600, 3, 2)
     results, _ = planes(job, device)

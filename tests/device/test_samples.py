@@ -93,6 +93,7 @@ def test_a_part_of_a_picture_is_the_same(device: Device, tmp_path: Path, samples
     np.testing.assert_array_equal(part, whole[13:33, 9:49])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("samples", [4, "auto"])
 def test_sampled_resume_has_the_same_bytes(device: Device, tmp_path: Path, samples: int | str) -> None:
     colouring = replace(FOUR, samples=samples, depth=16)
@@ -112,6 +113,7 @@ def test_sampled_resume_has_the_same_bytes(device: Device, tmp_path: Path, sampl
     assert path.read_bytes() == (tmp_path / "a.png").read_bytes()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("samples", [4, "auto"])
 def test_several_devices_share_samples(device: Device, tmp_path: Path, samples: int | str) -> None:
     colouring = replace(FOUR, samples=samples)
@@ -142,6 +144,7 @@ class Liar(Computation):
         self.log.workers_excluded += confesses
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 @pytest.mark.parametrize(
     ("samples", "wrong", "found", "stale"),

@@ -142,6 +142,7 @@ def test_failed_build_is_retried_later(device: Device, fresh_cache: Path, monkey
     assert selftest.result(device, FLOAT, "separate").passed
 
 
+@pytest.mark.full
 def test_whether_fma_is_software_is_measured_once(
     device: Device, fresh_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +208,7 @@ def test_self_test_in_another_process_gives_the_same_verdict(device: Device) -> 
     assert selftest._rehearsed(device, FLOAT, "separate", MANDELBROT) == ""
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 @pytest.mark.parametrize("asked", ["rehearsal", "report"])
 def test_no_file_of_the_current_folder_is_run(
@@ -287,6 +289,7 @@ def test_binary_of_another_kernel_is_rebuilt(device: Device, fresh_cache: Path) 
     _render(device)
 
 
+@pytest.mark.full
 def test_partial_entry_of_a_killed_writer_is_ignored(device: Device, fresh_cache: Path) -> None:
     _render(device)
     for path in _entries(fresh_cache):
@@ -296,6 +299,7 @@ def test_partial_entry_of_a_killed_writer_is_ignored(device: Device, fresh_cache
     _render(device)
 
 
+@pytest.mark.full
 def test_unwritable_cache_is_ignored(device: Device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("MANDELCL_CACHE", str(tmp_path / "file"))

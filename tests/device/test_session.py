@@ -61,6 +61,7 @@ def test_files_and_fields_come_from_one_session(device: Device, tmp_path: Path) 
     assert report.counts_sha256 == field.counts_sha256()
 
 
+@pytest.mark.full
 def test_several_devices_are_kept_with_their_processes(several: list[Device]) -> None:
     alone = [mandelcl.render(job(height=height), several[0])[0].counts_sha256() for height in (100, 60)]
     with Session(several) as session:

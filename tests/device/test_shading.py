@@ -141,6 +141,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("unseen")
 @pytest.mark.parametrize(("colouring", "right", "wrong"), MISTAKES, ids=lambda value: str(value)[:20])
 def test_shading_mistakes_are_detected(
@@ -182,6 +183,7 @@ def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shading, "_LEAST_PIXELS_CPU", 1)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("small_pictures")
 @pytest.mark.parametrize("algorithm", ["escape", "border"])
 @pytest.mark.parametrize("palette", ["coursework", "classic"])

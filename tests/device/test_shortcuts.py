@@ -108,6 +108,7 @@ def test_smooth_is_the_same(target: Target) -> None:
     np.testing.assert_array_equal(fields[0].smooth, fields[1].smooth)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", ["fp128", "fixed:2", "fixed:5", pytest.param("fixed:6", marks=pytest.mark.long)])
 def test_fixed(device: Device, number: str) -> None:
     variants = [

@@ -47,6 +47,7 @@ def computed(
     return counts[0], len(log.seconds)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", JOBS)
 def test_counts(device: Device, name: str) -> None:
     job = JOBS[name]
@@ -66,6 +67,7 @@ def test_orbits_go_on_over_many_launches(device: Device) -> None:
     assert launches == -(-job.iterations // first_version.VARIANT.stride)
 
 
+@pytest.mark.full
 def test_opencl_runs_equal_c_for_any_launch_division(device: Device) -> None:
     if not compiled.available():
         pytest.skip("needs a C compiler")

@@ -40,6 +40,7 @@ def soaked(device: Device, rounds: int, start: Start = SoakProcess) -> Record:
     return record
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 def test_planted_wrong_word_is_reported_and_soak_continues(device: Device) -> None:
     record = soaked(device, 4, faulty("flip", 1))
@@ -58,6 +59,7 @@ def test_planted_wrong_word_is_reported_and_soak_continues(device: Device) -> No
     assert all(series.speeds[0] > 0 for series in record.series.values())
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 @pytest.mark.parametrize(("kind", "why"), [("die", "the driver ended the process"), ("hang", "its driver hangs: ")])
 def test_a_device_that_dies_or_hangs_fails(device: Device, kind: str, why: str) -> None:

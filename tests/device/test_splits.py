@@ -69,6 +69,7 @@ def test_builds_cover_every_choice() -> None:
     assert columns == {1, 2, 4, 8, 16}
 
 
+@pytest.mark.full
 def test_variants(target: Target) -> None:
     job = target.job(views.seahorses(61, 37), 300)
     for variant in builds(target):
@@ -100,6 +101,7 @@ def small_views(draw: st.DrawFn) -> View:
 turns = st.lists(st.integers(1, 40), min_size=1, max_size=4).map(tuple)
 
 
+@pytest.mark.full
 @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), view=small_views(), max_iterations=st.integers(1, 600), rows=turns, strides=turns)
 def test_any_split(
@@ -159,6 +161,7 @@ def test_largest_iteration_limit(target: Target) -> None:
         check(job, planes(job, target.device, None, (19, 17), SetPace((5,), (1,)))[0][0])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("max_iterations", "before"), LATE)
 def test_counts_near_the_end_of_words(target: Target, max_iterations: int, before: int | None) -> None:
     """Survivors are told that they are far on: counts neither begin anew at 0 nor go beyond the limit."""

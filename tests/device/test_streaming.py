@@ -99,6 +99,7 @@ def files(tmp_path: Path) -> Files:
     return Files(folder, a_job(planes=("counts", "smooth")))
 
 
+@pytest.mark.full
 def test_files_are_those_of_a_render_in_memory(target: Target, tmp_path: Path) -> None:
     """For any bound of memory, block and budget."""
     ways = [

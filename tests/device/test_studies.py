@@ -93,6 +93,7 @@ def _divides(device: Device) -> bool:
         return False
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 @pytest.mark.parametrize("name", STUDIES)
 def test_study(device: Device, name: str, tmp_path: Path) -> None:
@@ -118,6 +119,7 @@ def test_study(device: Device, name: str, tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["plot.png"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", STUDIES)
 def test_wrong_device_is_detected(best: Device, name: str) -> None:
     rows = [row for row in find_study(name).run(tiny(WrongDevice(best.spec, best.handle))) if not row.error]
@@ -131,6 +133,7 @@ def test_wrong_device_is_detected(best: Device, name: str) -> None:
         assert "WRONG" in Document(find_study(name), [row], "", "", "").to_markdown()
 
 
+@pytest.mark.full
 def test_wrong_device_is_detected_beside_a_correct_one(best: Device) -> None:
     rows = list(find_study("hybridizer").run(tiny(best, WrongDevice(best.spec, best.handle))))
     validations = [row.validation for row in rows if not row.error and row.spec != native.SPEC]

@@ -74,6 +74,7 @@ def test_another_job_starts_afresh(device: Device) -> None:
         assert work.log.totals.iterations == total
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("one", devices()[:1])
 def test_certified_totals_are_taken_after_the_proof(one: Device) -> None:
     job = Job(whole(24, 18), ITERATIONS, number="float", method="perturbation", planes=("counts", "certified"))

@@ -47,7 +47,7 @@ def check(job: Job, device: Device) -> None:
     assert sum(value[1] != 0 for value in wanted.values()) > len(NAMES)
 
 
-@pytest.mark.long_combinations
+@pytest.mark.full
 def test_every_word(target: Target) -> None:
     """The Mandelbrot set where products are fused, the burning ship where they are not."""
     formula, view = ("mandelbrot", VALLEY) if target.rounding == "fused" else ("burning-ship", SHIPS)
@@ -86,6 +86,7 @@ def first_words_by_perturbation(number: str) -> Words:
     return planes(deep_job(number), device)[0]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("builds_perturbation")
 @pytest.mark.parametrize("other", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_every_device_has_the_same_bits_by_perturbation(device: Device, other: bool) -> None:
@@ -128,6 +129,7 @@ def exact_planes(job: Job, column: int, row: int) -> dict[str, float]:
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["direct", "perturbation"])
 def test_near_exact_iterates(method: str) -> None:
     """At depth, the steps that find the last iterates again are others than those that found the count."""

@@ -47,6 +47,7 @@ def alike(job: Job, device: Device) -> None:
     assert report.iterations_total == sum(wide.counts.reshape(-1).tolist())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", ["float", "double", "fp128", "fixed:3"])
 def test_numbers(device: Device, number: str, request: pytest.FixtureRequest) -> None:
     if number not in ("float", "double") and not (device.fp64 or request.config.getoption("--long")):
@@ -56,6 +57,7 @@ def test_numbers(device: Device, number: str, request: pytest.FixtureRequest) ->
     alike(Job(WHOLE, number=number, planes=("counts", "smooth")), device)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("planes", PLANE_SETS)
 def test_planes(device: Device, planes: tuple[str, ...]) -> None:
     assert set(planes) <= set(PLANES)
@@ -113,6 +115,7 @@ def test_totals_beyond_64_bits(device: Device) -> None:
     assert report.iterations_total == MAX_ITERATIONS * job.view.pixels > 1 << 64
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_several_devices(exercised: list[str]) -> None:
     devices = [device for device in choose.matching(()) if "oclgrind" not in device.platform.lower()]

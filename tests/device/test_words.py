@@ -84,6 +84,7 @@ def test_every_operation_is_here() -> None:
     assert defined - {"truth"} == set(OPERATIONS) == set(BODIES)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", WIDTHS)
 def test_operations(device: Device, words: int) -> None:
     program, wrong = build(device, words), {}

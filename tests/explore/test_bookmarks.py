@@ -118,6 +118,7 @@ def test_unreadable_bookmarks_are_not_written(tmp_path: Path, monkeypatch: pytes
     assert bookmarks.all() == [_mark("one")]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_page_is_notified_of_a_damaged_file(tmp_path: Path) -> None:
     folder, own = tmp_path / "saves", tmp_path / "saves-data"

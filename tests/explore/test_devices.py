@@ -46,6 +46,7 @@ def workers(server: Server) -> list[int]:
     return found
 
 
+@pytest.mark.full
 def test_the_same_bits_from_each_device_and_from_all(page: Page) -> None:
     devices = [one["spec"] for one in listed(page) if one["state"] == "ready"]
     pictures = [page.view(HOME, devices=[spec], number="float", rounding="separate") for spec in devices]
@@ -70,6 +71,7 @@ def test_unknown_devices_are_refused_in_one_line(page: Page) -> None:
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="no /proc, which knows the workers")
 
 
+@pytest.mark.full
 @needs_proc
 @pytest.mark.usefixtures("usable")
 def test_killed_worker_is_restarted(tmp_path: Path) -> None:
@@ -89,6 +91,7 @@ def test_killed_worker_is_restarted(tmp_path: Path) -> None:
         assert workers(server) != [worker]
 
 
+@pytest.mark.full
 @needs_proc
 @pytest.mark.usefixtures("usable")
 def test_device_has_one_process_under_any_spec(tmp_path: Path) -> None:
@@ -117,6 +120,7 @@ def wait_until_idle(process: int) -> None:
             return
 
 
+@pytest.mark.full
 @needs_proc
 @pytest.mark.usefixtures("usable")
 def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
@@ -137,6 +141,7 @@ def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
         assert page.view(HOME).sha256 == rest.sha256
 
 
+@pytest.mark.full
 @needs_proc
 @pytest.mark.usefixtures("usable")
 def test_ctrl_c_ends_all(tmp_path: Path) -> None:

@@ -175,6 +175,7 @@ def _rest(one: socket.socket) -> bytes:
     return b"".join(iter(lambda: one.recv(1 << 20), b""))
 
 
+@pytest.mark.full
 def test_slow_download_is_complete(serving: _Serving, tmp_path: Path) -> None:
     with _downloading(serving, tmp_path) as one:
         assert serving.server._downloads

@@ -117,6 +117,7 @@ def test_motion_is_true_or_false(page: Page) -> None:
     assert page.wait_for("problem")["line"] == "motion must be true or false"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(os.name == "nt", reason="its page is for measurements elsewhere")
 @pytest.mark.usefixtures("usable_double")
 def test_the_command_of_a_dive_has_one_digest_in_every_cache(server: Server, tmp_path: Path) -> None:

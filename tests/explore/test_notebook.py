@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_notebook_cells_reproduce_their_output() -> None:
     for module in ("anywidget", "xarray", "ipykernel", "nbclient"):

@@ -33,6 +33,7 @@ def open_file(page: Page, path: Path, name: str = "") -> dict[str, Any]:
             return dict(message)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", [".png", ".ppm", ".npz", ".tif", ".dzi"])
 def test_save_equals_the_view(page: Page, folder: Path, suffix: str) -> None:
     if suffix in (".tif", ".dzi"):
@@ -89,6 +90,7 @@ def test_larger_save_is_the_same_job_with_more_pixels(page: Page) -> None:
     assert again.pitch * 100 == own.view.pitch * 90
 
 
+@pytest.mark.full
 def test_a_formula_without_a_name_is_saved_and_copied(page: Page) -> None:
     formula = Formula.parse("sqr add / absx absy sqr add")
     picture = page.view(HOME, formula=formula.as_json(str))
@@ -158,6 +160,7 @@ def test_stopped_save_is_resumed(page: Page, folder: Path) -> None:
     assert page.wait_for("stopped")["id"] == 502
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 @pytest.mark.parametrize("end", ["Ctrl-C", "kill", "leave"])
 def test_abandoned_save_leaves_no_tempfile(tmp_path: Path, end: str) -> None:
@@ -254,6 +257,7 @@ def test_foreign_file_is_refused_in_one_line(page: Page, tmp_path: Path) -> None
     assert "/tmp" not in refused["line"]
 
 
+@pytest.mark.full
 def test_copied_command_renders_the_view(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mandelcl.cli import cli
 

@@ -59,6 +59,7 @@ def test_localhost_and_127_0_0_1_are_accepted(server: Server) -> None:
         assert opened(server, origin, server.token) == "proved"
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_wildcard_server_is_reachable_by_each_address(tmp_path: Path) -> None:
     with serving(tmp_path, "--host", "0.0.0.0", "--allow-remote", "--public-name", "Box.example") as wide:
@@ -145,6 +146,7 @@ def test_a_message_of_65_kib_closes_the_socket(server: Server) -> None:
         assert closed.value.rcvd.code == 1009
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_fifth_page_is_refused_until_one_disconnects(tmp_path: Path) -> None:
     with serving(tmp_path) as server, ExitStack() as stack:
@@ -209,6 +211,7 @@ def survives(page: Page, messages: int, folder: Path) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.full
 def test_mutated_messages_get_a_problem_and_change_nothing(page: Page, folder: Path) -> None:
     survives(page, 2000, folder)
 

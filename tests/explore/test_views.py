@@ -46,6 +46,7 @@ def same_as_rendered(picture: Picture) -> None:
         assert np.array_equal(field.smooth, picture.smooth)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -73,6 +74,7 @@ def test_view_at_rest_equals_its_rendered_job(page: Page, wanted: dict[str, obje
     assert picture.of("complete")["inside"] == int((picture.counts == wanted["iterations"]).sum())
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable_double")
 def test_coarse_pixels_come_first_and_are_those_of_the_view(page: Page) -> None:
     picture = page.view(HOME, size=[640, 360], origin=[-320, -180], iterations=20000, number="double")
@@ -148,6 +150,7 @@ def test_panes_do_not_disturb_each_other(page: Page) -> None:
     assert two.of("settled")["number"] == "fp128"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("changes", "why"),
     [

@@ -215,6 +215,7 @@ def test_the_bundle_is_the_page_s_own_modules() -> None:
     assert "://" not in re.sub(r'"http://www\.w3\.org/2000/svg"', "", text.replace('\\"', '"'))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 @pytest.mark.skipif(sys.platform != "linux", reason="no /proc, which knows the workers")
 def test_finished_kernel_leaves_no_process() -> None:

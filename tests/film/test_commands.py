@@ -55,6 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.full
 def test_keyframes_of_a_cluster_are_those_of_a_device(folder: Path) -> None:
     pytest.importorskip("distributed")
     for name, where in (("a", ()), ("b", ("--cluster", "local", "--cluster-wait", "600"))):
@@ -204,6 +205,7 @@ def wait_for_keyframes(process: "subprocess.Popen[str]", folder: Path, count: in
     return False
 
 
+@pytest.mark.full
 def test_ctrl_c_keeps_complete_keyframes_and_prints_one_line(folder: Path) -> None:
     process = started(folder)
     assert wait_for_keyframes(process, folder, 2)
@@ -262,6 +264,7 @@ def killed(folder: Path, rounds: int, chance: random.Random) -> None:
         shutil.rmtree(place)
 
 
+@pytest.mark.full
 def test_killed_film_is_resumed(folder: Path) -> None:
     killed(folder, 1, random.Random(7))
 

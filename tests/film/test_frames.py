@@ -116,6 +116,7 @@ def test_uniform_picture_stays_uniform() -> None:
         assert np.unique(made(made_of, plain, plain)).tolist() == [203]
 
 
+@pytest.mark.full
 def test_frames_are_continuous_at_keyframe_changes(computed: Folder) -> None:
     """The change from frame to frame grows nowhere beyond its neighbours', with real edges and one sample a pixel."""
     timing = Timing(Fraction(60), speed=1.0, ease=0.0, hold=0.0)

@@ -77,6 +77,7 @@ def none_runs(helpers: list[Helper]) -> bool:
     return not any(helper._dialogue._worker.running for helper in helpers)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("plan", [deep, julia])
 def test_keyframes_with_pool_references_equal_renders(
     plan: Callable[[], FilmPlan], helpers: list[Helper], asked: list[Helper], tmp_path: Path, fresh_cache: Path

@@ -89,6 +89,7 @@ def refusal(address: str) -> str:
     return reported[0].removeprefix(start)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("serve", "why"),
     [

@@ -90,6 +90,7 @@ def test_least_radius_of_a_julia_set(re: Fraction, im: Fraction) -> None:
         assert (smaller - above) ** 2 < smaller
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "formula", [*JULIAS.values(), Julia(Fraction(3), Fraction(-4)), SHIP, MANDELBROT, CUBIC], ids=str
 )

@@ -40,6 +40,7 @@ def test_signals_are_answered_before_anything_else_is_loaded() -> None:
 HEAVY = ("numpy", "pyopencl", "rich", "PIL")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", ["", *_COMMANDS])
 def test_help_loads_nothing_that_computes(command: str) -> None:
     code = f"""
@@ -64,6 +65,7 @@ def test_public_names_are_there() -> None:
         _ = mandelcl.nothing
 
 
+@pytest.mark.full
 def test_no_two_public_classes_have_one_name() -> None:
     modules = Path(mandelcl.__file__).parent.rglob("*.py")
     statements = [one for path in modules for one in ast.parse(path.read_text(encoding="utf-8")).body]

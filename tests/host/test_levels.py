@@ -1,6 +1,4 @@
-"""Which tests a run takes: without an option each on one device, with `--full` each pair of values."""
-
-from itertools import combinations
+"""Which tests a run takes: without an option each on one device, with `--full` each value of each parameter."""
 
 import pytest
 from hypothesis import given, settings
@@ -24,33 +22,6 @@ def test_combination_count_equals_longest_axis() -> None:
     product = [{"device": k % 3, "number": k // 3 % 2, "place": k // 6} for k in range(42)]
     assert [len(covering(product, seed)) for seed in range(50)] == [7] * 50
     assert len({tuple(covering(product, seed)) for seed in range(50)}) > 10
-
-
-@settings(deadline=None)
-@given(cases, st.integers(0, 1 << 32))
-def test_every_pair_of_values_occurs(cases: list[dict[str, int]], seed: int) -> None:
-    chosen = [cases[k] for k in covering(cases, seed, together=2)]
-    pairs = [{pair for case in some for pair in combinations(sorted(case.items()), 2)} for some in (cases, chosen)]
-    assert pairs[0] == pairs[1]
-    assert len(chosen) <= len(pairs[0])
-
-
-def test_every_arithmetic_of_every_device_is_among_the_pairs() -> None:
-    product = [{"device": k % 3, "number": k // 3 % 2, "rounding": k // 6 % 2, "place": k // 12} for k in range(288)]
-    for seed in range(20):
-        chosen = [product[k] for k in covering(product, seed, together=2)]
-        assert len({(case["device"], case["number"], case["rounding"]) for case in chosen}) == 12
-        assert len(chosen) < 100
-
-
-def test_two_parameters_are_all_combinations() -> None:
-    product = [{"device": k % 3, "place": k // 3} for k in range(42)]
-    assert covering(product, 7, together=2) == list(range(42))
-
-
-@pytest.mark.parametrize("axes", [{}, {"device": 1}])
-def test_few_parameters_have_no_pairs(axes: dict[str, int]) -> None:
-    assert covering([axes], 5, together=2) == [0]
 
 
 def test_few_kernels_are_built() -> None:

@@ -111,6 +111,7 @@ def test_every_truncation_is_noticed(suffix: str, tmp_path: Path) -> None:
                 read_field(path)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", ["png", "npz"])
 def test_flipped_bits_give_one_line_or_a_good_answer(suffix: str, tmp_path: Path) -> None:
     path, field = tmp_path / f"a.{suffix}", a_field(2, 2)

@@ -77,6 +77,7 @@ def test_each_place_shows_detail(place: Location) -> None:
     assert len(np.unique(counts)) > 2
 
 
+@pytest.mark.full
 @every_deep_place
 def test_a_deep_place_has_a_nucleus_in_its_middle_and_is_not_of_one_count(place: Location) -> None:
     view = place.view(1920, 1080)

@@ -142,6 +142,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.full
 @kinds
 @pytest.mark.parametrize("name", NAMES)
 def test_numpy_and_c_are_exact(name: str, number: str, rounding: str) -> None:

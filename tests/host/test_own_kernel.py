@@ -228,6 +228,7 @@ def test_text_without_include_is_accepted(text: str) -> None:
     assert other_file(text) == 0
 
 
+@pytest.mark.full
 def test_long_text_is_parsed_quickly() -> None:
     """In a time that grows with its length; the square of it would be minutes."""
     for piece in ("/*", "/*\n", "'", '"\n', "# ", "\\\n", "//\n", "/* */", "\n #", "??/\n"):

@@ -225,6 +225,7 @@ def test_two_hundred_mutations_are_palettes_or_one_clear_line(name: str, tmp_pat
     assert refused > 20
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", READERS)
 def test_missing_palette_files(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"junk{suffix}"

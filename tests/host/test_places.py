@@ -339,6 +339,7 @@ def test_a_place_is_found_in_a_picture(kind: str, tmp_path: Path) -> None:
         places.read_place(path)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["kfr", "f3.toml", "rust.toml", "png", "jpg", "tif", "exr"])
 def test_damaged_files_end_in_one_line(kind: str, tmp_path: Path) -> None:
     names = {"png": "PNG", "jpg": "JPEG", "tif": "TIFF", "exr": "EXR"}
@@ -406,6 +407,7 @@ def test_a_small_text_takes_little_memory(kind: str, text: str, tmp_path: Path) 
                 assert read_colouring(path)[0] is None
 
 
+@pytest.mark.full
 def test_long_keys_are_refused() -> None:
     """Whatever strings and comments stand before it, a key of 17 parts that tomllib would parse is refused."""
     rng, parsed = random.Random(5), 0

@@ -74,6 +74,7 @@ def silent(_iterations: int) -> None:
     """Say nothing."""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "wanted",
     [

@@ -103,6 +103,7 @@ def test_dynamic_parallelism_off_powers_of_two() -> None:
 # 004, the HPC report
 
 
+@pytest.mark.full
 @needs_compiler
 @pytest.mark.parametrize(
     ("resolution", "differing"),

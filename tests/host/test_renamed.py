@@ -61,6 +61,7 @@ def _names(tree: ast.AST) -> set[str]:
     return found
 
 
+@pytest.mark.full
 def test_abandoned_words_are_no_names() -> None:
     found = {
         f"{path.relative_to(PACKAGE).as_posix()}: {name}"

@@ -56,6 +56,7 @@ def test_nodes_are_the_exact_orbit_rounded() -> None:
         assert (float(returns.re[node]), float(returns.im[node])) == tuple(expected)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("more", [64, 400])
 def test_nodes_do_not_depend_on_how_many_bits_they_take(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     expected = orbit_of(MINIBROT.reference(), MINIBROT.iterations).returns
@@ -212,6 +213,7 @@ def test_locate_finds_the_nucleus_of_a_long_period(monkeypatch: pytest.MonkeyPat
     assert math.isclose(float(found.size), 1.562003334e-51, rel_tol=1e-8)
 
 
+@pytest.mark.full
 def test_progress_counts_iterations_and_the_work_can_be_stopped() -> None:
     seen: list[int] = []
     exact_orbit(NEAR_NEUTRAL.reference(), MANDELBROT, 0, NEAR_NEUTRAL.iterations, FOUR, progress=seen.append)

@@ -124,6 +124,7 @@ def test_small_words_are_packed_tightly(tmp_path: Path) -> None:
     store.remove()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", FORMS)
 def test_every_damage_of_a_band_is_noticed(tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut short anywhere, any bit changed, longer than it was: it is called damaged, and removed."""
@@ -191,6 +192,7 @@ def test_bands_of_another_job_are_damaged(tmp_path: Path) -> None:
     store.release()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["words", "pixels"])
 def test_every_damage_of_a_manifest_is_refused(tmp_path: Path, form: str) -> None:
     """Cut short anywhere or any byte changed: refused, unless it says the same (white space)."""

@@ -209,6 +209,7 @@ EXTRA = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", STUDIES)
 def test_many_machines_are_drawn(name: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

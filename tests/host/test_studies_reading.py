@@ -183,6 +183,7 @@ def mutated(draw: st.DrawFn) -> str:
     return text[:start] + draw(st.text(max_size=3)) + text[start + draw(st.integers(0, 3)) :]
 
 
+@pytest.mark.full
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(mutated())
 def test_every_mutation_is_refused_in_a_line_or_merges_correctly(tmp_path: Path, text: str) -> None:

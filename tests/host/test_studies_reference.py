@@ -44,6 +44,7 @@ def test_reference_of_the_other_pictures() -> None:
         np.testing.assert_array_equal(found, oracle.counts(job))
 
 
+@pytest.mark.full
 def test_reference_of_fixed_point_is_the_truth() -> None:
     for place in jobs.ARTICLE_PLACES:
         job = jobs.article_job(place, 6, "fp128", 1500)

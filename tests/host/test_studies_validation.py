@@ -79,6 +79,7 @@ def test_every_published_picture_is_known() -> None:
     assert len(every) == len(validation.known()) > 60
 
 
+@pytest.mark.full
 @needs_compiler
 def test_known_pictures_are_the_oracles() -> None:
     small = [(job, order) for job, order in golden.every() if job.view.pixels * job.iterations < 2e9]

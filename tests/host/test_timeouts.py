@@ -82,6 +82,7 @@ def _rests(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ST"
 
 
+@pytest.mark.full
 @counts_delays
 @pytest.mark.parametrize("state", ["asleep", "stopped", "gone"])
 def test_sleeping_process_is_not_delayed(state: str) -> None:
@@ -112,6 +113,7 @@ def test_sleeping_process_is_not_delayed(state: str) -> None:
             idle.communicate()
 
 
+@pytest.mark.full
 @counts_delays
 def test_delayed_worker_is_waited_for_and_hung_one_is_not() -> None:
     """It is silent both times, for longer than its timeout."""
@@ -173,6 +175,7 @@ def test_native_program_has_a_timeout() -> None:
         run_bounded([sys.executable, "-c", "import time; time.sleep(3600)"], 0.5, **options)
 
 
+@pytest.mark.full
 @counts_delays
 def test_delayed_program_gets_its_full_timeout() -> None:
     """It uses a second of its one processor, of which it gets a fifth."""

@@ -215,6 +215,7 @@ def test_lost_worker_is_reported_with_its_last_output(
         assert [line.endswith(RESTARTS[user]) for line in lines[:2]] == [True, False]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("user", "fault", "why"),
     [

@@ -89,17 +89,20 @@ def wrong(gpu: Target, number: NumberFormat, rounding: str, text: str) -> list[s
     return complaints
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("gpu", "number", "rounding"), CASES)
 def test_compiled_loops_round_as_written(gpu: Target, number: NumberFormat, rounding: str) -> None:
     assert not wrong(gpu, number, rounding, loop(gpu, number, rounding))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("gpu", "number", "rounding"), [case for case in CASES if case.values[2] == "separate"])
 def test_contraction_is_detected_in_instructions(gpu: Target, number: NumberFormat, rounding: str) -> None:
     complaints = wrong(gpu, number, rounding, contracted(loop(gpu, number, rounding)))
     assert any("fused operations" in complaint for complaint in complaints)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("gpu", "number", "rounding"), CASES)
 def test_compiled_self_test_keeps_its_operations(gpu: Target, number: NumberFormat, rounding: str) -> None:
     """Its products and sums are apart, and its two fma are two."""

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from mandelcl.core.numbers import DOUBLE, FLOAT, FP128, fixed
 from mandelcl.engine.arguments import KERNELS
 from tests.vendors import texts
@@ -11,6 +13,7 @@ _KERNEL = re.compile(r"^\s*(?:KERNEL|kernel)\b[^;{(]* void (\w+)\(", re.MULTILIN
 _MADE_BY_A_MACRO = re.compile(r"^SELFTEST_CHAINS\((\w+),", re.MULTILINE)
 
 
+@pytest.mark.full
 def test_every_kernel_is_among_the_texts() -> None:
     target = next(target for target in targets() if target.fp64)
     found = set()
@@ -19,6 +22,7 @@ def test_every_kernel_is_among_the_texts() -> None:
     assert found == {name for name in KERNELS if not name.startswith("study_")}
 
 
+@pytest.mark.full
 def test_a_text_is_of_one_number_rounding_and_kind_of_digits() -> None:
     target = targets()[0]
     every = list(texts.every(target, (FLOAT, DOUBLE, FP128)))

@@ -26,6 +26,7 @@ def shown(page: "Page") -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
         return np.asarray(image.convert("RGB"))
 
 
+@pytest.mark.full
 def test_the_page_of_a_deep_zoom_picture_shows_its_pixels(browser: "Browser", tmp_path: Path) -> None:
     pytest.importorskip("pyvips")
     job = mandelcl.Job(mandelcl.View.centred("-0.75", 0, "1.3", WIDTH, HEIGHT), 200)

@@ -44,6 +44,7 @@ def _absence(page: "Page", text: str) -> None:
     page.locator(".absence:not([hidden])", has_text=text).wait_for(timeout=PATIENCE_MS)
 
 
+@pytest.mark.full
 def test_a_copied_link_opens_in_a_new_tab_and_in_another_browser(browser: "Browser", server: Server) -> None:
     with opened(browser, server, "re=-0.75&im=0.1&zoom=20&n=300") as explorer:
         assert "token" not in explorer.page.url
@@ -62,6 +63,7 @@ def test_a_copied_link_opens_in_a_new_tab_and_in_another_browser(browser: "Brows
             Explorer(page).rests()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_impostor_at_the_port_learns_no_token_and_bookmark_persists(browser: "Browser", tmp_path: Path) -> None:
     folder = tmp_path / "saved"
@@ -105,6 +107,7 @@ def test_impostor_at_the_port_learns_no_token_and_bookmark_persists(browser: "Br
             _absence(page.page, "This browser has no access")
 
 
+@pytest.mark.full
 def test_the_pages_own_hmac_is_the_standard_one(modules: "Page") -> None:
     script = """async (load, lengths) => {
         const { hmacSha256 } = await load('sha256.js');
@@ -120,6 +123,7 @@ def test_the_pages_own_hmac_is_the_standard_one(modules: "Page") -> None:
     assert found == [list(hmac.digest(data(n % 65), data(n), hashlib.sha256)) for n in lengths]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_page_over_plain_http_from_another_machine_connects(browser: "Browser", tmp_path: Path) -> None:
     """Browsers give such a page no crypto.subtle; here the name of this machine is `box.test`."""
@@ -142,6 +146,7 @@ def _free_ports(number: int) -> list[int]:
     return ports
 
 
+@pytest.mark.full
 def test_the_page_works_by_https_behind_a_proxy(browser: "Browser", tmp_path: Path) -> None:
     """The name box.test leads to this machine in these browsers (conftest.py)."""
     outer, inner = _free_ports(2)

@@ -91,6 +91,7 @@ def _field(max_iterations: int) -> Field:
     return Field(job, {"counts": counts.reshape(50, 80), "smooth": smooth.reshape(50, 80)})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("max_iterations", [500, 5_000_000, 4_294_967_294])
 def test_colours_are_those_of_the_package(modules: "Page", max_iterations: int) -> None:
     script = """async (load, { palette, cap, counts, smooth, colourings }) => {

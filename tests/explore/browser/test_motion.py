@@ -34,6 +34,7 @@ _HELD = """async (explorer, hash, wanted) => {
 }"""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("place", ["", "#re=0&im=1&zoom=1e40&n=900&palette=dusk"], ids=["home", "deep"])
 def test_a_held_wheel_shows_views_in_motion_and_rests_exactly(wanderer: Explorer, tmp_path: Path, place: str) -> None:
     found = wanderer.run(_HELD, place, 12)
@@ -48,6 +49,7 @@ def test_a_held_wheel_shows_views_in_motion_and_rests_exactly(wanderer: Explorer
     assert np.array_equal(wanderer.resting(), rendered(wanderer.run(copy)["command"], tmp_path))
 
 
+@pytest.mark.full
 def test_values_and_counts_have_the_same_colours(wanderer: Explorer) -> None:
     """The same view in motion and at rest, as WebGL draws both."""
     same = wanderer.run(
@@ -73,6 +75,7 @@ def test_values_and_counts_have_the_same_colours(wanderer: Explorer) -> None:
     wanderer.rests()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("coarser", [2, 4])
 def test_a_canvas_with_fewer_columns_shows_the_same_picture(wanderer: Explorer, coarser: int) -> None:
     """While views with fewer columns are requested, a slow canvas has as many as they; at rest it has all."""
@@ -120,8 +123,9 @@ def test_a_canvas_with_fewer_columns_shows_the_same_picture(wanderer: Explorer, 
 def test_slow_pictures_give_views_in_motion_fewer_columns(wanderer: Explorer) -> None:
     """And quick ones give them back, as many as the server has time for."""
     sizes = wanderer.run(
-        """(explorer) => {
+        """async (explorer) => {
             const [pane] = explorer.panes, { motion } = explorer, found = [];
+            while (!pane.canvas) await new Promise((resolve) => setTimeout(resolve, 10)); // nothing is drawn yet
             motion.coarser = 1;
             for (const cost of [1000, 1]) {
                 pane.pace.cost = cost * pane.canvas / (pane.target.size[0] * pane.target.size[1]);
@@ -178,6 +182,7 @@ def test_a_picture_that_is_there_later_is_awaited(modules: "Page") -> None:
     assert (after, halted) == (2, 3)
 
 
+@pytest.mark.full
 def test_nothing_of_views_in_motion_stays(wanderer: Explorer) -> None:
     """Of the buffers that have come, few are left at rest, and few textures."""
     came = wanderer.run(

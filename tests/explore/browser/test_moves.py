@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import pytest
+
 from mandelcl.base.exact import exact
 from mandelcl.core.job import Job
 from mandelcl.rendering.session import Session
@@ -206,6 +208,7 @@ def test_invalid_link_is_refused_in_one_line(wanderer: Explorer) -> None:
     wanderer.says("is not a number")
 
 
+@pytest.mark.full
 def test_address_is_the_same_after_zooming_far_in_and_back(explorer: Explorer) -> None:
     script = """async (load, steps) => {
         const { explorer } = document.getElementById('explorer');

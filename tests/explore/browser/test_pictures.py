@@ -63,6 +63,7 @@ def _shares(explorer: Explorer, expected: _Pixels) -> tuple[float, float]:
     return float((off == 0).mean()), float((off <= 1).mean())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("view", "colourings"), [(_VIEWS[0], _COLOURS), *((view, _COLOURS[k : k + 2]) for k, view in enumerate(_VIEWS[1:]))]
 )
@@ -78,6 +79,7 @@ def test_picture_at_rest_equals_the_copied_command(
             assert near >= 0.9999, colours
 
 
+@pytest.mark.full
 def test_effects_are_drawn_at_once_and_exact_at_rest(browser: "Browser", server: Server, tmp_path: Path) -> None:
     """Light is there from the start; what looks at the same plane comes without a pixel; another plane is asked for."""
     with opened(browser, server, f"{_VIEWS[2]}&palette=ember&light=120,1.2,0.8") as explorer:
@@ -107,6 +109,7 @@ def test_effects_are_drawn_at_once_and_exact_at_rest(browser: "Browser", server:
         assert np.array_equal(explorer.resting(), expected)
 
 
+@pytest.mark.full
 def test_a_link_carries_a_palette_that_is_in_no_list(explorer: Explorer, tmp_path: Path) -> None:
     own = "palette=own&colours=200010.f0a000.10e0ff&turn=0.8&blend=sine&ground=405060"
     explorer.run("(explorer, hash) => explorer.follow(hash)", f"#{_VIEWS[0]}&{own}")
@@ -136,6 +139,7 @@ def test_received_counts_are_those_of_the_resolved_job(explorer: Explorer) -> No
     assert own[0] == explorer.sha256() == sha256(field.counts)
 
 
+@pytest.mark.full
 def test_without_webgl_the_processor_draws_the_same(browser: "Browser", server: Server) -> None:
     script = """
         const own = HTMLCanvasElement.prototype.getContext;
@@ -155,6 +159,7 @@ def test_without_webgl_the_processor_draws_the_same(browser: "Browser", server: 
         assert explorer.run("(explorer) => explorer.panes[0].drawn") <= drawn + 1
 
 
+@pytest.mark.full
 def test_with_a_gpu_the_canvas_is_webgls_own(browser: "Browser", server: Server) -> None:
     """And shows what the processor's pictures show, which are read and put on another canvas."""
     script = """
@@ -192,6 +197,7 @@ def test_lost_webgl_context_is_restored(explorer: Explorer) -> None:
     assert np.array_equal(explorer.moving(), before)
 
 
+@pytest.mark.full
 def test_only_changed_tiles_are_redrawn(explorer: Explorer) -> None:
     """At rest nothing is; a picture of a whole view is one layer, and only pixels that came or colours are painted."""
     found = explorer.run(
@@ -216,6 +222,7 @@ def test_only_changed_tiles_are_redrawn(explorer: Explorer) -> None:
     explorer.rests()
 
 
+@pytest.mark.full
 def test_a_view_is_saved_as_it_is_seen(explorer: Explorer, folder: Path) -> None:
     page = explorer.page
     page.keyboard.press("+")
@@ -229,6 +236,7 @@ def test_a_view_is_saved_as_it_is_seen(explorer: Explorer, folder: Path) -> None
         assert image.size == SIZE
 
 
+@pytest.mark.full
 def test_a_save_has_the_samples_and_the_bits_that_are_chosen(explorer: Explorer, folder: Path) -> None:
     page = explorer.page
     page.keyboard.press("s")
@@ -248,6 +256,7 @@ def test_a_save_has_the_samples_and_the_bits_that_are_chosen(explorer: Explorer,
     assert (colouring["samples"], colouring["depth"]) == (4, 16)
 
 
+@pytest.mark.full
 def test_a_save_waits_for_the_view_that_is_being_computed(explorer: Explorer, folder: Path) -> None:
     page = explorer.page
     page.keyboard.press("s")
@@ -261,6 +270,7 @@ def test_a_save_waits_for_the_view_that_is_being_computed(explorer: Explorer, fo
         assert np.array_equal(np.asarray(image.convert("RGB")), explorer.resting())
 
 
+@pytest.mark.full
 def test_browser_downloads_a_saved_file(explorer: Explorer, folder: Path) -> None:
     page = explorer.page
     page.keyboard.press("s")
@@ -281,6 +291,7 @@ _CANCEL_ONCE_PROGRESS_IS_SHOWN = """() => new MutationObserver(() => {
 }).observe(document.body, { subtree: true, childList: true, characterData: true })"""
 
 
+@pytest.mark.full
 def test_a_large_save_shows_progress_and_is_cancelled(explorer: Explorer) -> None:
     page = explorer.page
     page.keyboard.press("s")
@@ -294,6 +305,7 @@ def test_a_large_save_shows_progress_and_is_cancelled(explorer: Explorer) -> Non
     assert "cancelled" in page.inner_text(".saving span")
 
 
+@pytest.mark.full
 def test_picture_at_rest_is_antialiased_as_its_command_says(
     browser: "Browser", server: Server, tmp_path: Path, folder: Path
 ) -> None:
@@ -341,6 +353,7 @@ def test_coarse_pixels_are_blended(browser: "Browser", server: Server) -> None:
         assert (steps > 0).mean() > 0.2  # of squares of 32 pixels, one side in 32
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("plane", ["distance", "stripe-3", "trap-circle"])
 def test_colours_by_a_plane_rest_as_the_copied_command_draws_them(
     wanderer: Explorer, tmp_path: Path, plane: str

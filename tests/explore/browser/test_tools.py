@@ -46,6 +46,7 @@ def test_named_places_have_pictures_and_lead_there(explorer: Explorer) -> None:
     )
 
 
+@pytest.mark.full
 def test_bookmark_is_saved_listed_and_removed(explorer: Explorer) -> None:
     page = explorer.page
     page.keyboard.press("+")
@@ -69,6 +70,7 @@ def test_bookmark_is_saved_listed_and_removed(explorer: Explorer) -> None:
     bookmark.wait_for(state="detached", timeout=PATIENCE_MS)
 
 
+@pytest.mark.full
 def test_devices_are_listed_with_their_verdict_and_switched(explorer: Explorer) -> None:
     page = explorer.page
     page.keyboard.press("d")
@@ -83,6 +85,7 @@ def test_devices_are_listed_with_their_verdict_and_switched(explorer: Explorer) 
     assert explorer.sha256() == counts or len(specs) > 1
 
 
+@pytest.mark.full
 def test_two_panes_compare_devices_and_numbers(explorer: Explorer) -> None:
     page = explorer.page
     page.keyboard.press("x")
@@ -116,6 +119,7 @@ def test_two_panes_compare_devices_and_numbers(explorer: Explorer) -> None:
     assert explorer.run("(explorer) => explorer.panes.length") == 1
 
 
+@pytest.mark.full
 def test_the_inset_shows_the_julia_set_and_the_orbit(explorer: Explorer) -> None:
     page = explorer.page
     page.keyboard.press("j")
@@ -155,6 +159,7 @@ def test_key_zooms_to_the_minibrot_in_a_box(wanderer: Explorer) -> None:
     assert abs(exact(_place(wanderer)["re"]) + exact("1.7548776662")) < exact("1e-6")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("suffix", [".png", ".npz"])
 def test_a_file_that_is_dropped_is_opened(explorer: Explorer, tmp_path: Path, suffix: str) -> None:
     job = mandelcl.Job(mandelcl.View.centred("-1.25066", "0.02012", 11764, 320, 200), 700, planes=("counts", "smooth"))
@@ -177,6 +182,7 @@ def test_a_file_that_is_dropped_is_opened(explorer: Explorer, tmp_path: Path, su
     assert (place["re"], place["im"], place["zoom"], place["n"]) == ("-1.25066", "0.02012", "11764", "700")
 
 
+@pytest.mark.full
 def test_palette_that_is_dropped_is_shown_kept_and_edited(explorer: Explorer) -> None:
     explorer.run(
         """(explorer) => {
@@ -215,6 +221,7 @@ def test_foreign_file_is_refused_with_one_line(wanderer: Explorer) -> None:
     wanderer.page.locator(".line.warning").wait_for(timeout=PATIENCE_MS)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("silent", "seconds"), [(False, 2), pytest.param(True, 60, marks=pytest.mark.long)], ids=["cut", "a-silent-minute"]
 )
@@ -247,6 +254,7 @@ def test_excess_page_waits_until_another_disconnects(browser: "Browser", server:
         explorer.rests()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_killed_worker_is_reported_and_view_completes(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
@@ -258,6 +266,7 @@ def test_killed_worker_is_reported_and_view_completes(browser: "Browser", tmp_pa
         explorer.says("is back")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_hung_worker_is_reported_and_view_completes(browser: "Browser", tmp_path: Path) -> None:
     with serving(tmp_path) as server, opened(browser, server) as explorer:
@@ -296,6 +305,7 @@ def test_every_button_has_a_name_and_is_reached_by_the_keyboard(wanderer: Explor
     assert {"pane", "home", "view", "save", "compare", "keys"} <= reached
 
 
+@pytest.mark.full
 def test_formula_is_picked_by_its_picture_or_written(explorer: Explorer) -> None:
     page, formula = explorer.page, "(explorer) => explorer.state.job.formula"
     page.keyboard.press("f")

@@ -39,6 +39,7 @@ def check(shown: Notebook, session: mandelcl.Session) -> None:
         assert np.array_equal(np.asarray(image.convert("RGB")), mandelcl.colourise(rendered, "classic"))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_widget_at_rest_equals_a_session_render(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
     with notebook(browser, monkeypatch, size=(320, 200)) as shown, mandelcl.Session() as session:
@@ -74,6 +75,7 @@ _UPLOAD = """(text) => {
 }"""
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_widget_is_isolated_and_restores_its_view(browser: "Browser", monkeypatch: pytest.MonkeyPatch) -> None:
     with notebook(browser, monkeypatch, at="seahorse-valley", size=(300, 160)) as shown:
