@@ -23,7 +23,7 @@ from mandelcl.core.report import LaunchLog, Report
 from mandelcl.engine import choose, rate
 from mandelcl.engine.device_output import OutputPlan
 from mandelcl.engine.loop import escape
-from mandelcl.engine.loop.schedule import BUDGET_S, BlockQueue, Pace
+from mandelcl.engine.loop.schedule import BUDGET_S, BlockQueue
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.resolve import FINE
@@ -114,8 +114,9 @@ def _counts(job: Job, choice: choose.Choice, deadline: _Deadline) -> Counts:
     method_of(job).prepare(job, lambda _iterations: None, deadline)
     program = Program(choice.device, job, choice.variant, Execution(loop_limit=choice.loop_limit))
     budget = min(BUDGET_S, max(deadline.ends - time.monotonic(), 0) / 4)
-    pace = Pace(budget, rate.iterations_per_second(program), program.saturation, program.method.by_turns)
     blocks, plan = BlockQueue.of([Block(0, 0, job.view.width, job.view.height)]), OutputPlan(totals=False)
-    ((_, results),) = escape.run(program, blocks, pace, LaunchLog(), cancel=deadline, output_plan=plan)
+    ((_, results),) = escape.run(
+        program, blocks, rate.pace(program, budget), LaunchLog(), cancel=deadline, output_plan=plan
+    )
     counts: Counts = job.counts.of(results)
     return counts

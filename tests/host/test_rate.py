@@ -24,9 +24,10 @@ class Shape(NamedTuple):
 
 
 class Probed:
-    """A program whose launches take as long as they should, times the next of `delays`."""
+    """A program whose launches take `launch_s` and as long as they should, times the next of `delays`."""
 
-    def __init__(self, delays: list[float]) -> None:
+    def __init__(self, delays: list[float], launch_s: float = 0.0) -> None:
+        self._launch_s = launch_s
         self.variant = Shape()
         self.saturation, self.execution, self.most_strides = 64, Execution(), 1 << 30
         self.device, self.method = None, METHODS["direct"]
@@ -37,17 +38,24 @@ class Probed:
 
     def launch_probe(self, _memory: None, columns: int, rows: int, strides: int) -> Any:
         assert (columns % 8, rows % 4) == (0, 0), "work-items without an orbit would count as if they had one"
-        seconds = columns * rows * strides * 16 / RATE * next(self._delays, 1.0)
+        seconds = (self._launch_s + columns * rows * strides * 16 / RATE) * next(self._delays, 1.0)
         return SimpleNamespace(wait=lambda _device: None, seconds=lambda _ready: seconds)
 
 
 @pytest.mark.parametrize("delays", [[], [50.0], [1.0, 30.0], [1.0] * 6 + [10.0], [20.0] * 5])
 def test_busy_interval_is_not_counted(delays: list[float]) -> None:
-    assert _measure(Probed(delays)) == pytest.approx(RATE)  # type: ignore[arg-type]
+    assert _measure(Probed(delays)).iterations_per_second == pytest.approx(RATE)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("launch_s", [1e-5, 0.03])
+def test_what_a_launch_takes_besides_is_not_counted(launch_s: float) -> None:
+    speed = _measure(Probed([], launch_s))  # type: ignore[arg-type]
+    assert speed.iterations_per_second == pytest.approx(RATE)
+    assert speed.launch_s == pytest.approx(launch_s)
 
 
 def test_stopped_clock_ends_the_measurement() -> None:
-    assert _measure(Probed([0.0] * 100)) == 64  # type: ignore[arg-type]
+    assert _measure(Probed([0.0] * 100)).iterations_per_second == 64  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("all_inside", [False, True])

@@ -261,3 +261,15 @@ def test_the_queue_cuts_bands_into_blocks() -> None:
         Block(0, 4, 3, 2),
         Block(3, 4, 2, 2),
     ]
+
+
+def test_what_a_launch_takes_besides_is_beyond_the_budget() -> None:
+    """A driver that takes 30 ms for each launch gets launches of as many strides as one that takes nothing."""
+    strides = []
+    for launch_s in (0.0, 0.03):
+        pace, now = Pace(BUDGET, 1e9, 1000, uneven=True, launch_s=launch_s), 1
+        for _ in range(20):
+            now = pace.next(now, launch_s + 0.001 * now, 1000)
+        strides.append(now)
+    assert strides == [50, 50]
+    assert Pace(BUDGET, 1e9, 1000, launch_s=9.0).next(100, 0.1, 1000) <= 400  # it was measured on a busy machine

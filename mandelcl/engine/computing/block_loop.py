@@ -12,7 +12,7 @@ from mandelcl.engine.computing.settings import Settings
 from mandelcl.engine.computing.work import Room, boundless
 from mandelcl.engine.device_output import TO_HOST, Delivered, OutputPlan
 from mandelcl.engine.loop import escape, sizing
-from mandelcl.engine.loop.schedule import BlockQueue, BlockSource, Pace, default_budget
+from mandelcl.engine.loop.schedule import BlockQueue, BlockSource, default_budget
 from mandelcl.engine.memory import DevicePool
 from mandelcl.engine.program import Program
 
@@ -43,7 +43,7 @@ class BlockLoop:
         self.program, self.job, self.warnings, self.log = program, program.job, warnings, LaunchLog()
         self.rate = rate.iterations_per_second(program)
         budget = budget or settings.budget or default_budget(program.device.watchdog, program.device.type)
-        self._pace = Pace(budget, self.rate, program.saturation, program.method.by_turns)
+        self._pace = rate.pace(program, budget)
         self._traced, self._plan = plan is not None or self.job.algorithm == "border", plan
         self._division = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks, self._traced)
         self._watch, self._device_pool = settings.watch, device_pool

@@ -16,6 +16,8 @@ _CAUTION = 4.0
 # Turns that follow one another may take much longer than those that were measured.
 _CAUTION_UNEVEN = 32.0
 _RECOVERY = 1.5
+# At least this share of a launch's time is taken for its iterations, however long a launch was once without any.
+_LEAST_SHARE = 1 / 8
 
 
 BUDGET_S = 0.1
@@ -121,18 +123,22 @@ class Priorities:
 
 
 class Pace:
-    """The size of launches that last about `budget` seconds each.
+    """The size of launches whose iterations last about `budget` seconds each.
 
     `rate` is the device's iterations a second when no orbit escapes, with at least `saturation` orbits in flight; fewer
     orbits take as long. Launches are planned for the worst case, that no orbit escapes, so a sudden rise in cost from
     one block to the next cannot make one long. The first launches are planned for a quarter of that time, since the
     remembered rate may be from a time when the device was less busy. Strides are `uneven` where one may take longer
     than another; then launches begin smaller, and aim at half the budget. Saving orbits may take half the budget by
-    itself, and does not become less with the strides: a launch of a few may take half as long again as the budget.
+    itself, and does not become less with the strides: a launch of a few may take half as long again as the budget. What
+    a launch takes besides its iterations, `launch_s`, is counted in none of this.
     """
 
-    def __init__(self, budget: float, rate: float, saturation: int, uneven: bool = False) -> None:
+    def __init__(
+        self, budget: float, rate: float, saturation: int, uneven: bool = False, launch_s: float = 0.0
+    ) -> None:
         self.budget = budget
+        self._launch_s = launch_s
         self.rate = rate / (_CAUTION_UNEVEN if uneven else _CAUTION)
         self._aim = budget / 2 if uneven else budget
         self._measured_rate = rate
@@ -153,6 +159,7 @@ class Pace:
 
         They all ran through the whole launch, so the same number of strides takes no longer: this holds for any view.
         """
+        seconds = self._iterating(seconds)
         growth = min(_GROWTH, self._aim / seconds if seconds > 0 else _GROWTH)
         fitting = int(previous * growth)
         if fitting < _LEAST_STRIDES and seconds > 0:
@@ -168,8 +175,13 @@ class Pace:
         """
         if seconds <= 0:
             return
+        seconds = self._iterating(seconds)
         observed = orbit_strides * stride / seconds
         if seconds > self.budget:
             self.rate = min(self.rate, observed)
         elif observed > self.rate:
             self.rate = min(self._measured_rate, self.rate * _RECOVERY)
+
+    def _iterating(self, seconds: float) -> float:
+        """Return how much of a launch's time its iterations took."""
+        return max(seconds - self._launch_s, seconds * _LEAST_SHARE)

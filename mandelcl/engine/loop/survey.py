@@ -18,7 +18,7 @@ from mandelcl.engine import choose, rate
 from mandelcl.engine.device_output import OutputPlan
 from mandelcl.engine.iteration_limit import Proofs
 from mandelcl.engine.loop import escape
-from mandelcl.engine.loop.schedule import BUDGET_S, BlockQueue, Pace
+from mandelcl.engine.loop.schedule import BUDGET_S, BlockQueue
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.source import digest
@@ -76,7 +76,9 @@ class DeviceSurvey:
         self._wait(job)
         program, log = self._program(job), LaunchLog()
         blocks, plan = BlockQueue.of([_whole(job)]), OutputPlan(totals=False)
-        ((_, results),) = escape.run(program, blocks, _pace(program), log, cancel=self._cancel, output_plan=plan)
+        ((_, results),) = escape.run(
+            program, blocks, rate.pace(program, BUDGET_S), log, cancel=self._cancel, output_plan=plan
+        )
         return job.counts.of(results)
 
     def _proofs(self, job: Job) -> Words:
@@ -119,7 +121,7 @@ def _kept(what: str, job: Job, most: int, compute: Callable[[Job], Counts], dtyp
 
 def _counts_so_far(program: Program, block: Block, iterations: int, cancel: Token) -> Words:
     """Return the counts that are decided after about this many iterations of each orbit; NO_COUNT for the others."""
-    device, pace, stride = program.device, _pace(program), program.variant.stride
+    device, pace, stride = program.device, rate.pace(program, BUDGET_S), program.variant.stride
     memory = program.allocate(block.pixels, block.pixels)
     memory.guard()
     most = iterations if program.method.by_turns else -(-iterations // stride)
@@ -148,7 +150,3 @@ def _endless(job: Job) -> Job:
 
 def _whole(job: Job) -> Block:
     return Block(0, 0, job.view.width, job.view.height)
-
-
-def _pace(program: Program) -> Pace:
-    return Pace(BUDGET_S, rate.iterations_per_second(program), program.saturation, program.method.by_turns)

@@ -20,9 +20,9 @@ from mandelcl.engine import selftest
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.settings import Progress, Settings, ShowProgress
 from mandelcl.engine.computing.work import Place, Results, Room, Work, WorkStage, anywhere, boundless
-from mandelcl.engine.loop.schedule import Pace, default_budget
+from mandelcl.engine.loop.schedule import default_budget
 from mandelcl.engine.program import Execution, Program
-from mandelcl.engine.rate import iterations_per_second
+from mandelcl.engine.rate import pace
 from mandelcl.engine.variant import Variant
 from mandelcl.rendering.certify.bounding import MOST_TURNS, Bounding
 from mandelcl.rendering.certify.exactly import Exactly
@@ -168,8 +168,7 @@ def certified(
 
     def made(job: Job, variant: Variant | None, loop_limit: int, most_turns: float = math.inf) -> Refiner:
         program = Program(choice.device, job, variant, Execution(settings.shortcuts, loop_limit=loop_limit))
-        rate = iterations_per_second(program)
-        return Refiner(program, Pace(budget, rate, program.saturation, uneven=True), most_turns)
+        return Refiner(program, pace(program, budget), most_turns)
 
     def refiner(job: Job) -> Refiner:
         wanted = finer(job, choice.device.fp64)
