@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import stat
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO
 from mandelcl.base.errors import FileError, InvalidInputError, require_type
 from mandelcl.base.process_limits import why
 from mandelcl.base.system import system
-from mandelcl.base.text import printable
+from mandelcl.base.text import in_bytes, printable
 from mandelcl.files import leftovers
 from mandelcl.files.leftovers import cleared_by
 
@@ -172,6 +173,17 @@ def require_folder(folder: Path) -> None:
     """Raise FileError if no file can be created in a folder."""
     with one_line("cannot write to the folder", folder), tempfile.TemporaryFile(dir=folder):
         pass
+
+
+def require_free(folder: Path, needed: float, what: str, instead: str) -> None:
+    """Raise FileError if the disk of a folder has fewer bytes than `what` may need; it advises `instead`, too."""
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise FileError(
+            f"{folder} has only {in_bytes(free)} free, but {what} may need {in_bytes(needed)} there; choose another "
+            f"disk or {instead}",
+            folder,
+        )
 
 
 @contextmanager

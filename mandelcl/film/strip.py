@@ -13,7 +13,6 @@ pixels away. So its count is that of an exact point, with the same bits on every
 
 import json
 import math
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -27,7 +26,6 @@ import numpy.typing as npt
 from mandelcl.base.errors import NEVER, FileError, InvalidInputError, Token, stop_if
 from mandelcl.base.exact import floor_log2
 from mandelcl.base.lattice import Lattice
-from mandelcl.base.text import in_bytes
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.block import Block, PixelList
@@ -39,7 +37,7 @@ from mandelcl.engine.computing.work import Work
 from mandelcl.files.exr.header import read_header
 from mandelcl.files.exr.writing import write_unrolled
 from mandelcl.files.folder_lock import LOCK, FolderLock
-from mandelcl.files.paths import one_line, replacing, target
+from mandelcl.files.paths import one_line, replacing, require_free, target
 from mandelcl.film.path import Stop
 from mandelcl.rendering.session import Session
 
@@ -186,10 +184,7 @@ class StripFolder:
     def bytes_of(self, keyframes: int) -> int:
         """Return how many bytes so many more keyframes may take. Raises FileError if the disk has fewer."""
         needed = keyframes * _BYTES * self.strip.width * self.strip.height
-        free = shutil.disk_usage(self.path).free
-        if needed > free:
-            why = f"{self.path} has only {in_bytes(free)} free, and the keyframes may take {in_bytes(needed)}"
-            raise FileError(f"{why}; choose another disk, or a smaller --size", self.path)
+        require_free(self.path, needed, f"{keyframes} keyframes", "a smaller --size")
         return needed
 
     @staticmethod

@@ -1,18 +1,16 @@
 """Check what an earlier render left beside its outputs, whether it can be resumed, and the free disk space."""
 
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 
 from mandelcl.base.errors import FileError
-from mandelcl.base.text import in_bytes
 from mandelcl.core.job import Job
 from mandelcl.files import output
 from mandelcl.files.leftovers import cleared_by
-from mandelcl.files.paths import one_line, target
+from mandelcl.files.paths import one_line, require_free, target
 from mandelcl.rendering.manifest import Manifest
 from mandelcl.rendering.store import TEMPFILE, BandStore
 
@@ -88,10 +86,5 @@ def require_space(paths: Sequence[str | Path], job: Job, indexed: bool, stored: 
         disk = folder.stat().st_dev
         needed[disk] = needed.get(disk, (0.0, folder))[0] + bytes_each * job.view.pixels, folder
     for size, folder in needed.values():
-        free = shutil.disk_usage(folder).free
-        if size > free:
-            raise FileError(
-                f"{folder} has only {in_bytes(free)} free, but a picture of {job.view.width}x{job.view.height} may "
-                f"need {in_bytes(size)} there; choose another disk or a smaller size",
-                folder,
-            )
+        picture = f"a picture of {job.view.width}x{job.view.height}"
+        require_free(folder, size, picture, "a smaller size")
