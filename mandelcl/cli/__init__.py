@@ -171,6 +171,8 @@ def _explain(error: click.ClickException) -> None:
         message = f"no option {error.option_name}" + (f"; did you mean {' or '.join(near)}?" if near else "")
     elif context is not None and (isinstance(error, click.NoSuchOption) or message.startswith("Got unexpected extra")):
         message = stray_words.advice(context.command, context.meta.get(_WORDS, [])) or message
+    for wanted, name in (("a whole number", "integer"), ("a number", "float")):
+        message = re.sub(f"is not a valid {name}( range)?$", f"must be {wanted}", message)
     # Click does not say to which command an option belongs that lacks a value.
     given = [word for word in sys.argv[1:2] if word in cli.list_commands(click.Context(cli))]
     command = context.command_path if context is not None else " ".join(["mandelcl", *given])

@@ -33,7 +33,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
     [
         (("--budget", "0"), "x>0"),
         (("--budget", "-5"), "x>0"),
-        (("--budget", "soon"), "not a valid float"),
+        (("--budget", "soon"), "must be a number"),
         (("--budget", "100", "--blocks", "2x2"), "give one of them"),
     ],
 )
