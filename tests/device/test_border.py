@@ -17,7 +17,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.report import LaunchLog
 from mandelcl.engine import choose, rate, resolve, selftest
 from mandelcl.engine.loop import border, border_in_flight, survey
-from mandelcl.engine.loop.schedule import BlockQueue
+from mandelcl.engine.loop.schedule import BlockQueue, Pace
 from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.resolve import connected_below
@@ -316,7 +316,7 @@ def test_auto_selects_border_for_large_uniform_views(device: Device, monkeypatch
     for least in ("_LEAST_WORK", "_LEAST_WORK_GPU"):
         monkeypatch.setattr(resolve, least, 1e6)
     rates = iter((1e12, 1e9, 1e6))
-    monkeypatch.setattr(rate, "iterations_per_second", lambda _program: next(rates))
+    monkeypatch.setattr(rate, "pace", lambda program, budget: Pace(budget, next(rates), program.saturation))
 
     def resolved(sized: Callable[[int, int], View], max_iterations: int, smooth: bool = False) -> str:
         planes = ("counts", "smooth")[: 1 + smooth]

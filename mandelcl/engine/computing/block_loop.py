@@ -41,9 +41,9 @@ class BlockLoop:
         if plan is not None and program.job.strict:
             raise InvalidInputError("a strict job fills what is proved, and is traced by no other rule")
         self.program, self.job, self.warnings, self.log = program, program.job, warnings, LaunchLog()
-        self.rate = rate.iterations_per_second(program)
         budget = budget or settings.budget or default_budget(program.device.watchdog, program.device.type)
         self._pace = rate.pace(program, budget)
+        self.rate = self._pace.measured_rate
         self._traced, self._plan = plan is not None or self.job.algorithm == "border", plan
         self._division = sizing.divided(program, self.rate, settings.block_pixels, settings.blocks, self._traced)
         self._watch, self._device_pool = settings.watch, device_pool

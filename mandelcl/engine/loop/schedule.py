@@ -141,7 +141,7 @@ class Pace:
         self._launch_s = launch_s
         self.rate = rate / (_CAUTION_UNEVEN if uneven else _CAUTION)
         self._aim = budget / 2 if uneven else budget
-        self._measured_rate = rate
+        self.measured_rate = rate
         self.saturation = saturation
 
     def first(self, width: int, rows: int, strides: int, stride: int) -> LaunchPlan:
@@ -180,7 +180,7 @@ class Pace:
         if seconds > self.budget:
             self.rate = min(self.rate, observed)
         elif observed > self.rate:
-            self.rate = min(self._measured_rate, self.rate * _RECOVERY)
+            self.rate = min(self.measured_rate, self.rate * _RECOVERY)
 
     def _iterating(self, seconds: float) -> float:
         """Return how much of a launch's time its iterations took."""
