@@ -24,13 +24,23 @@ static number_real number_multiply(number_real a, number_real b) {
   return a * b;
 }
 
+/* a·b + c, rounded once. FMA_ZERO_SIGN is for a driver that gives a 0 the sign of the product. */
+static number_real number_fma(number_real a, number_real b, number_real c) {
+#ifdef FMA_ZERO_SIGN
+  const number_real sum = fma(a, b, c);
+  return select(sum, a * b + c, number_select_mask(lanes_mask(sum == (number_real)(0))));
+#else
+  return fma(a, b, c);
+#endif
+}
+
 static number_real number_square(number_real a) {
   return a * a;
 }
 
 static number_real number_multiply_add(number_real a, number_real b, number_real c) {
 #if ROUNDING_FUSED
-  return fma(a, b, c);
+  return number_fma(a, b, c);
 #else
   return a * b + c;
 #endif
@@ -85,7 +95,7 @@ static number_place number_along(int_lanes count, number_pitch pitch, number_pla
 /* z² + c. */
 static number_complex number_square_add(number_complex z, number_complex c) {
 #if ROUNDING_FUSED
-  number_complex next = {fma(z.re, z.re, fma(-z.im, z.im, c.re)), fma(z.re + z.re, z.im, c.im)};
+  number_complex next = {number_fma(z.re, z.re, number_fma(-z.im, z.im, c.re)), number_fma(z.re + z.re, z.im, c.im)};
 #else
   number_complex next = {(z.re * z.re - z.im * z.im) + c.re, (z.re + z.re) * z.im + c.im};
 #endif
@@ -95,7 +105,7 @@ static number_complex number_square_add(number_complex z, number_complex c) {
 /* z², a·b, a·b + c and z + c. */
 static number_complex number_complex_square(number_complex z) {
 #if ROUNDING_FUSED
-  number_complex square = {fma(z.re, z.re, -(z.im * z.im)), (z.re + z.re) * z.im};
+  number_complex square = {number_fma(z.re, z.re, -(z.im * z.im)), (z.re + z.re) * z.im};
 #else
   number_complex square = {z.re * z.re - z.im * z.im, (z.re + z.re) * z.im};
 #endif
@@ -104,7 +114,7 @@ static number_complex number_complex_square(number_complex z) {
 
 static number_complex number_complex_multiply(number_complex a, number_complex b) {
 #if ROUNDING_FUSED
-  number_complex product = {fma(a.re, b.re, -(a.im * b.im)), fma(a.re, b.im, a.im * b.re)};
+  number_complex product = {number_fma(a.re, b.re, -(a.im * b.im)), number_fma(a.re, b.im, a.im * b.re)};
 #else
   number_complex product = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 #endif
@@ -113,7 +123,8 @@ static number_complex number_complex_multiply(number_complex a, number_complex b
 
 static number_complex number_complex_multiply_add(number_complex a, number_complex b, number_complex c) {
 #if ROUNDING_FUSED
-  number_complex next = {fma(a.re, b.re, fma(-a.im, b.im, c.re)), fma(a.re, b.im, fma(a.im, b.re, c.im))};
+  number_complex next = {number_fma(a.re, b.re, number_fma(-a.im, b.im, c.re)),
+                         number_fma(a.re, b.im, number_fma(a.im, b.re, c.im))};
 #else
   number_complex next = {(a.re * b.re - a.im * b.im) + c.re, (a.re * b.im + a.im * b.re) + c.im};
 #endif

@@ -29,6 +29,7 @@ class Quirk:
 
 QUIRKS = (
     Quirk("rusticl", "Mesa 22.3.6 aborts the process when given a binary that is not its own", keep_binaries=False),
+    Quirk("rusticl", "the fma of Mesa 22.3.6 is −0 for 2·(−0) + 0", ("-DFMA_ZERO_SIGN",)),
     Quirk(
         "Portable Computing Language",
         "asked for a binary, PoCL compiles every kernel once more, for seconds; it has a cache of its own. It prints "

@@ -20,7 +20,7 @@ from mandelcl.engine import choose, known_answers, microbenchmarks, rate, selfte
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.files import cache
-from mandelcl.formulas import MANDELBROT, BurningShip
+from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 from mandelcl.rendering.render import render
@@ -100,6 +100,13 @@ def test_some_device_contracts_multiply_add(request: pytest.FixtureRequest) -> N
         if allowed and not any(contracts(target, allowed, options) for target in every):
             assert request.config.getoption("--implementations") < 2, f"no compiler contracts when built {recipe}"
             pytest.skip(f"no compiler here contracts when built {recipe}")
+
+
+@pytest.mark.full
+def test_every_formula_passes(device: Device) -> None:
+    """A formula that fails is refused there: at depth, each needs float or double with fma."""
+    for formula in FORMULAS.values():
+        assert not selftest.result(device, FLOAT, "fused", formula=formula).reason
 
 
 @pytest.mark.parametrize("what", ["integers", "short_products", "shapes", "steps", "roots"])
