@@ -5,10 +5,14 @@
  * PLANE_COUNTS, PLANE_SMOOTH  where these planes' words begin
  * FRACTIONS   1 where the smooth fraction counts
  * ROOTED      1 where a bend of the count, such as its fourth root, advances the palette, 0 where the count does
- * INDEXED     1 where a pixel is a byte, its place in the table; 0 where it is three, red, green and blue */
-#if !defined(FRACTIONS) || !defined(ROOTED) || !defined(INDEXED) || !defined(PLANE_COUNTS) || \
+ * INDEXED     1 where a pixel is a byte, its place in the table; 0 where it is three, red, green and blue
+ * DITHERED    1 where these three are rounded with thresholds, as mandelcl/colour/quantising.py does it */
+#if !defined(FRACTIONS) || !defined(ROOTED) || !defined(INDEXED) || !defined(DITHERED) || !defined(PLANE_COUNTS) || \
     (FRACTIONS && !defined(PLANE_SMOOTH))
-#error "FRACTIONS, ROOTED, INDEXED, PLANE_COUNTS and, with FRACTIONS, PLANE_SMOOTH must be defined"
+#error "FRACTIONS, ROOTED, INDEXED, DITHERED, PLANE_COUNTS and, with FRACTIONS, PLANE_SMOOTH must be defined"
+#endif
+#if INDEXED && DITHERED
+#error "places are not dithered"
 #endif
 #if LANES % 4
 #error "LANES must be a multiple of 4, whose colours fill whole words"
@@ -37,17 +41,46 @@ static uint_lanes shade_linear(ulong_lanes phase, uint size) {
 }
 #endif
 
-/* `colours` has a word for each place, the last for inside: red, green and blue from the low byte on. */
-static void shade_put(uint_lanes place, uint first, global const uint *colours, global uint *pixels) {
+#if DITHERED
+#define SHADE_SIDE 8 /* pixels after which thresholds repeat, in rows and columns */
+#define SHADE_THRESHOLDS (SHADE_SIDE * SHADE_SIDE)
+
+/* The colour of a place as a word: red in the low byte, then green and blue. `values` has the thresholds, row by row,
+ * and then three channels for each place, 0 to 255. */
+static uint shade_dithered(uint place, uint column, uint row, global const float *values) {
+  const float threshold = values[row % SHADE_SIDE * SHADE_SIDE + column % SHADE_SIDE];
+  const float3 scaled = vload3(place, values + SHADE_THRESHOLDS) + (float3)(threshold);
+  const uint3 channels = convert_uint3(clamp(rint(scaled), (float3)(0.0f), (float3)(255.0f)));
+  return channels.x | channels.y << 8 | channels.z << 16;
+}
+#endif
+
+/* `colours` has a word for each place, the last for inside: red, green and blue from the low byte on. Where they are
+ * dithered, `values` has them instead; `corner` is the first pixel's column and row, and a row has `columns` pixels. */
+static void shade_put(uint_lanes place, uint first, global const uint *colours, global const float *values,
+                      uint2 corner, uint columns, global uint *pixels) {
   uint places[LANES];
   lanes_store(place, places);
 #if INDEXED
   UNROLL for (uint l = 0; l < LANES; l += 4)
     pixels[(first + l) / 4] = places[l] | places[l + 1] << 8 | places[l + 2] << 16 | places[l + 3] << 24;
 #else
+  uint colour[LANES];
+#if DITHERED
+  uint column = first % columns, row = first / columns;
+  UNROLL for (uint l = 0; l < LANES; l++) {
+    colour[l] = shade_dithered(places[l], corner.x + column, corner.y + row, values);
+    column++;
+    if (column == columns) {
+      column = 0;
+      row++;
+    }
+  }
+#else
+  UNROLL for (uint l = 0; l < LANES; l++) colour[l] = colours[places[l]];
+#endif
   UNROLL for (uint l = 0; l < LANES; l += 4) {
-    const uint a = colours[places[l]], b = colours[places[l + 1]];
-    const uint c = colours[places[l + 2]], d = colours[places[l + 3]];
+    const uint a = colour[l], b = colour[l + 1], c = colour[l + 2], d = colour[l + 3];
     global uint *four = pixels + (first + l) / 4 * 3;
     four[0] = a | b << 24;
     four[1] = b >> 8 | c << 16;
@@ -58,10 +91,11 @@ static void shade_put(uint_lanes place, uint first, global const uint *colours, 
 
 /* Shade `total` pixels. `logarithms` and `roots` are chords. The phase is `start` + count·`per_count` +
  * fraction·`per_unit`, each the low and the high word of a fraction of 64 bits. `pixels` has room for a multiple of
- * LANES of them. */
+ * LANES of them. `colours`, `values`, `corner` and `columns` are those of shade_put. */
 KERNEL void shade(global const uint *results, uint total, uint max_iterations, global const uint *logarithms,
                   global const uint *roots, uint2 per_count, uint2 per_unit, uint2 start, uint size,
-                  global const uint *colours, global uint *pixels) {
+                  global const uint *colours, global const float *values, uint2 corner, uint columns,
+                  global uint *pixels) {
   const uint first = get_global_id(0) * LANES;
   if (first >= total) return;
   const uint_lanes count = pixel_words(results + PLANE_COUNTS * (size_t)total, first, total);
@@ -87,5 +121,6 @@ KERNEL void shade(global const uint *results, uint total, uint max_iterations, g
   const uint_lanes place = shade_linear(phase, size);
 #endif
   const uint_lanes inside = (uint_lanes)(size);
-  shade_put(select(place, inside, lanes_mask(count == (uint_lanes)(max_iterations))), first, colours, pixels);
+  const uint_lanes coloured = select(place, inside, lanes_mask(count == (uint_lanes)(max_iterations)));
+  shade_put(coloured, first, colours, values, corner, columns, pixels);
 }

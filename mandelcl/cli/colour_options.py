@@ -132,7 +132,7 @@ class ColourOptions:
     def dithered(self, colouring: "Colouring", like: str | None, pixels: int) -> "Colouring":
         """Return the colouring with dither, if neither an option nor the picture `like` says it and it is cheap.
 
-        It helps where a palette is continuous and channels have 8 bits. A device colours large pictures without it.
+        It helps where a palette is continuous and channels have 8 bits.
         """
         from mandelcl.engine.antialiasing import MOST_PIXELS
 

@@ -124,10 +124,12 @@ class Colouring:
     @property
     def by_table(self) -> bool:
         """Whether each pixel has a colour of the palette's table, determined by its count alone."""
-        if self.by is not None:
-            return False
-        plain = self.depth == 8 and self.samples == 1 and not self.dither and not self.transparent
-        return plain and not self.effects and self.height is None
+        return self._by_place and not self.dither
+
+    @property
+    def _by_place(self) -> bool:
+        plain = self.depth == 8 and self.samples == 1 and not self.transparent
+        return plain and self.by is None and not self.effects and self.height is None
 
     @property
     def fine(self) -> bool:
@@ -163,7 +165,7 @@ class Colouring:
     @property
     def by_device(self) -> bool:
         """Whether a device can compute the colours, with the same bytes as the host."""
-        return self.by_table and self.equalise is None
+        return self._by_place and self.equalise is None
 
     @property
     def fits(self) -> bool:

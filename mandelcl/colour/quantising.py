@@ -23,11 +23,19 @@ def quantised(values: Values, depth: int, thresholds: Values | None = None) -> P
 
     `thresholds`, rows × columns, are added before rounding, in units of the last place.
     """
-    most = (1 << depth) - 1
-    scaled = values * np.float32(most)
+    units = scaled(values, depth)
     if thresholds is not None:
-        scaled += thresholds[..., np.newaxis]
-    return np.asarray(np.clip(np.rint(scaled), 0, most).astype(type_of(depth)))
+        units += thresholds[..., np.newaxis]
+    return np.asarray(np.clip(np.rint(units), 0, _most(depth)).astype(type_of(depth)))
+
+
+def scaled(values: Values, depth: int) -> Values:
+    """Return values in units of the last place of a channel with this depth."""
+    return values * np.float32(_most(depth))
+
+
+def _most(depth: int) -> int:
+    return (1 << depth) - 1
 
 
 def thresholds(lattice: Lattice, left: int, top: int, columns: int, rows: int) -> Values:
@@ -36,12 +44,17 @@ def thresholds(lattice: Lattice, left: int, top: int, columns: int, rows: int) -
     They repeat every eight pixels of the lattice, counted from its anchor, so parts of a picture agree (B. E. Bayer,
     "An optimum method for two-level rendition of continuous-tone pictures", 1973).
     """
-    x = (np.arange(columns) + left - lattice.column) % _SIDE
-    y = (np.arange(rows) + top - lattice.row) % _SIDE
-    return _bayer()[np.ix_(y, x)]
+    column, row = threshold_corner(lattice, left, top)
+    return threshold_matrix()[np.ix_((np.arange(rows) + row) % _SIDE, (np.arange(columns) + column) % _SIDE)]
 
 
-def _bayer() -> Values:
+def threshold_corner(lattice: Lattice, left: int, top: int) -> tuple[int, int]:
+    """Return the column and row of the matrix of thresholds for the pixel in column `left` and row `top`."""
+    return (left - lattice.column) % _SIDE, (top - lattice.row) % _SIDE
+
+
+def threshold_matrix() -> Values:
+    """Return the thresholds of eight rows of eight pixels."""
     matrix = np.zeros((1, 1))
     while len(matrix) < _SIDE:
         matrix = np.block([[4 * matrix, 4 * matrix + 2], [4 * matrix + 3, 4 * matrix + 1]])

@@ -116,6 +116,9 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "start": UINT2,
             "size": UINT,
             "colours": BUFFER,
+            "values": BUFFER,
+            "corner": UINT2,
+            "columns": UINT,
             "pixels": BUFFER,
         },
         "film_frame": {

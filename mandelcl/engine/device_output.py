@@ -44,8 +44,8 @@ class DeviceOutput(Protocol):
     def bytes_for(self, pixels: int) -> int:
         """Return the bytes of device memory for the array of this many pixels; a little more than it has."""
 
-    def start(self, results: Buffer, total: int, made: Buffer) -> Event:
-        """Start the kernel that makes the array of `total` pixels, on the copy queue. The results are complete."""
+    def start(self, results: Buffer, block: Block, made: Buffer) -> Event:
+        """Start the kernel that makes the array of a block, on the copy queue. The results are complete."""
 
 
 def fresh(_block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
@@ -99,28 +99,33 @@ class KernelOutput(ABC):
         """Return the source text of the kernel."""
 
     @abstractmethod
-    def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
-        """Return the kernel's arguments by name, without `results`, for this many pixels of an array."""
+    def arguments_for(self, block: Block, made: Buffer) -> dict[str, Any]:
+        """Return the kernel's arguments by name, without `results`, for a block's array."""
 
     def bytes_for(self, pixels: int) -> int:
         """Return the size of a buffer for this many pixels, in whole vectors."""
         return -(-pixels // self._lanes) * self._lanes * self.pixel_bytes
 
-    def start(self, results: Buffer, total: int, made: Buffer) -> Event:
-        """Start the kernel that makes the array of `total` pixels, beside others. The results must be complete."""
-        values = {"results": results} | self.arguments_for(total, made)
+    def start(self, results: Buffer, block: Block, made: Buffer) -> Event:
+        """Start the kernel that makes the array of a block, beside others. The results must be complete."""
+        values = {"results": results} | self.arguments_for(block, made)
         local = min(self._device.group_limit(self._kernel), self._local)
-        items = -(-total // (self._lanes * local)) * local
+        items = -(-block.pixels // (self._lanes * local)) * local
         kernel_arguments = arguments(self.kernel_name, values)
         return self._device.launch_beside(self._kernel, (items,), (local,), *kernel_arguments)
 
     def made(self, results: Words) -> Array:
-        """Return the array of the host's results, words × pixels, without rows."""
-        device, total = self._device, results.shape[1]
-        buffer, found = device.allocate(self.bytes_for(total)), np.zeros(self.shape(1, total), self.dtype)
-        self.start(device.upload(np.ascontiguousarray(results)), total, buffer)
+        """Return the array of the host's results, words × pixels, as of one row, without the axis of rows."""
+        return self.made_of_rows(results[:, None]).squeeze(self.row_axis)
+
+    def made_of_rows(self, results: Words) -> Array:
+        """Return the array of the host's results, words × rows × columns, as of a picture's first block."""
+        _, rows, columns = results.shape
+        device, block = self._device, Block(0, 0, columns, rows)
+        buffer, found = device.allocate(self.bytes_for(block.pixels)), np.zeros(self.shape(rows, columns), self.dtype)
+        self.start(device.upload(np.ascontiguousarray(results)), block, buffer)
         device.wait(device.fetch(buffer, found))
-        return found.squeeze(self.row_axis)
+        return found
 
     def key(self, own_text: str) -> str:
         """Return the key of the kernel's verdict. `own_text` is the text of its test (`verdicts.text_of`)."""

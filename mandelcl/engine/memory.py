@@ -134,12 +134,12 @@ class Memory:
         array, size = host(block, form.shape(block.height, block.width), form.dtype), form.bytes_for(block.pixels)
         if self._device.shares_memory and size == array.nbytes:
             made = self._device.wrap_host_array(array)
-            form.start(self.results, block.pixels, made)
+            form.start(self.results, block, made)
             self._over = made, array
             self._mapped, event = self._device.map(made, array)
             return array, event
         made = self.scratch("form", -(-size // 4))
-        form.start(self.results, block.pixels, made)
+        form.start(self.results, block, made)
         return array, self._device.fetch(made, array)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS
 from mandelcl.engine import source
@@ -35,9 +36,9 @@ class Counts16(KernelOutput):
         """Return the source text of the kernel."""
         return source_text()
 
-    def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
+    def arguments_for(self, block: Block, made: Buffer) -> dict[str, Any]:
         """Return the kernel's arguments but for the results."""
-        return {"pixels": total, "counts": made}
+        return {"pixels": block.pixels, "counts": made}
 
 
 def source_text() -> str:

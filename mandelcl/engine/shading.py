@@ -13,6 +13,9 @@ from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.colour import cycles
 from mandelcl.colour.colour import Colouring, paint
 from mandelcl.colour.cycles import Bent, Linear
+from mandelcl.colour.painting import value_table
+from mandelcl.colour.quantising import scaled, threshold_corner, threshold_matrix
+from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, values_of
 from mandelcl.engine import source, verdicts
@@ -26,7 +29,8 @@ _LEAST_PIXELS_GPU, _LEAST_PIXELS_CPU = 1 << 22, 1 << 26
 class Shader(KernelOutput):
     """The pixels of blocks of a job in a colouring, made on the device that has their results.
 
-    A pixel is a byte, its place in the palette's table, where `indexed`; else three bytes, red, green and blue.
+    A pixel is a byte, its place in the palette's table, where `indexed`; else three bytes, red, green and blue, which
+    may be dithered.
     """
 
     dtype: np.dtype[Any] = np.dtype(np.uint8)
@@ -45,9 +49,11 @@ class Shader(KernelOutput):
         """Return rows × columns, or × 3."""
         return (rows, columns) if self.indexed else (rows, columns, 3)
 
-    def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
+    def arguments_for(self, block: Block, made: Buffer) -> dict[str, Any]:
         """Return the kernel's arguments but for the results."""
-        return {"total": total, "max_iterations": self._job.iterations, "pixels": made} | self._tables
+        corner = threshold_corner(self._job.view.lattice, block.x, block.y)
+        place = {"total": block.pixels, "corner": corner, "columns": block.width}
+        return {**place, "max_iterations": self._job.iterations, "pixels": made} | self._tables
 
     def text(self) -> str:
         """Return the source text of the kernel."""
@@ -56,14 +62,20 @@ class Shader(KernelOutput):
             defines["PLANE_SMOOTH"] = self._first[SMOOTH.name]
         defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._mapping, Bent))}
         parts = ("chords.cl", "fraction.cl", "shade.cl") if self._fractions else ("chords.cl", "shade.cl")
-        return source.assemble(parts, defines | {"INDEXED": int(self.indexed)})
+        defines |= {"INDEXED": int(self.indexed), "DITHERED": int(self._colouring.dither)}
+        return source.assemble(parts, defines)
 
     @cached_property
     def _tables(self) -> dict[str, Any]:
         """The arguments that are the same for every block; a table that the kernel does not read is another's."""
         mapping, upload = self._mapping, self._device.upload
-        colours = upload(_packed(self._colouring.palette.table()))
-        values: dict[str, Any] = {"size": mapping.size, "colours": colours, "logarithms": colours, "roots": colours}
+        if self._colouring.dither:
+            channels = scaled(value_table(self._colouring), self._colouring.depth)
+            colours = upload(np.concatenate([threshold_matrix().ravel(), channels.ravel()]))
+        else:
+            colours = upload(_packed(self._colouring.palette.table()))
+        values: dict[str, Any] = {"size": mapping.size}
+        values |= dict.fromkeys(("colours", "values", "logarithms", "roots"), colours)
         if self._fractions:
             values["logarithms"] = upload(logarithms(self._job.formula.degree).words())
         if isinstance(mapping, Bent):
@@ -108,11 +120,11 @@ def _gives_answers(device: Device, shader: Shader, job: Job) -> bool:
     from mandelcl.engine.shading_answers import COLOURINGS, cases  # with numpy.random
 
     for like, results in cases(job):
-        values = values_of(job.planes, results[:, None], like.facts)
+        values = values_of(job.planes, results, like.facts)
         for colouring in COLOURINGS:
             tried = Shader(device, like, colouring)
             alike = tried.text() == shader.text()
-            if alike and not np.array_equal(tried.made(results), paint(like, values, colouring)[0]):
+            if alike and not np.array_equal(tried.made_of_rows(results), paint(like, values, colouring)):
                 return False
     return True
 

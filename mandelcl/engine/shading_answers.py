@@ -25,6 +25,9 @@ COLOURINGS = (
     Colouring(find_palette("coursework"), cycle=48, offset=1 / 3),
     Colouring(Palette("three", "no power of two", _MANY[:3], cycle=3.0, discrete=True)),
     Colouring(Palette("many", "more colours than a byte numbers", _MANY, cycle=300.0, discrete=True), offset=0.01),
+    Colouring(find_palette("classic"), offset=0.3, dither=True),
+    Colouring(find_palette("spectrum"), cycle=7.3, dither=True),
+    Colouring(find_palette("coursework"), dither=True),
 )
 _LIMITS = (50, 1 << 24, MOST_NARROW)
 _RAGGED = (1, 3, 4, 5, 15, 17, 63, 65)
@@ -35,13 +38,14 @@ _NORMS = (0, 1, LEAST_BITS - 1, LEAST_BITS, LEAST_BITS + 1, MOST_BITS, 0x7F80000
 
 
 def cases(job: Job) -> Iterator[tuple[Job, Words]]:
-    """Yield jobs like this one but for their iteration limits, with results of some pixels each: words × pixels."""
+    """Yield jobs like this one but for their iteration limits, with results of some pixels: words × rows × columns."""
     random = np.random.default_rng(2026)
     for max_iterations in _LIMITS:
         like = replace(job, iterations=max_iterations)
-        yield like, results_of(like, _PIXELS, random)
+        yield like, results_of(like, _PIXELS, random)[:, None]
     for pixels in _RAGGED:
-        yield job, results_of(job, pixels, random)
+        rows = next(rows for rows in (7, 5, 3, 1) if pixels % rows == 0)
+        yield job, results_of(job, pixels, random).reshape(job.words, rows, -1)
 
 
 def results_of(job: Job, pixels: int, random: np.random.Generator) -> Words:

@@ -13,6 +13,7 @@ from mandelcl.base import smooth
 from mandelcl.base.errors import DeviceError
 from mandelcl.base.smooth import logarithms
 from mandelcl.base.words import Words
+from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, Values, values_of
 from mandelcl.engine import source, verdicts
@@ -40,9 +41,10 @@ class Smoothed(KernelOutput):
         """Return 2 × rows × columns."""
         return 2, rows, columns
 
-    def arguments_for(self, total: int, made: Buffer) -> dict[str, Any]:
+    def arguments_for(self, block: Block, made: Buffer) -> dict[str, Any]:
         """Return the kernel's arguments but for the results."""
-        return {"total": total, "max_iterations": self._job.iterations, "logarithms": self._logarithms, "values": made}
+        values = {"max_iterations": self._job.iterations, "logarithms": self._logarithms}
+        return {"total": block.pixels, **values, "values": made}
 
     def values(self, delivered: Words) -> dict[str, Values]:
         """Return the values of each plane, by name, as `values_of` would: they view what was delivered."""
@@ -99,7 +101,7 @@ def _gives_answers(device: Device, job: Job) -> bool:
 
     for like, results in cases(job):
         form = Smoothed(device, like)
-        found, expected = form.values(form.made(results)), values_of(like.planes, results, like.facts)
+        found, expected = form.values(form.made_of_rows(results)), values_of(like.planes, results, like.facts)
         if not all(found[name].tobytes() == expected[name].tobytes() for name in _PLANES):
             return False
     return True

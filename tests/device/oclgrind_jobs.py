@@ -14,6 +14,7 @@ import numpy as np
 
 from mandelcl.base.view import View
 from mandelcl.base.words import Words
+from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import values_of
@@ -87,7 +88,7 @@ def _narrows(device: Device) -> bool:
     """Return whether counts are narrowed to 16 bits, also those behind the last four."""
     counts, form = np.arange(1, 8, dtype=np.uint32), Counts16(device)
     made, found = device.allocate(form.bytes_for(7)), np.zeros(7, form.dtype)
-    form.start(device.upload(counts), 7, made)
+    form.start(device.upload(counts), Block(0, 0, 7, 1), made)
     device.wait(device.fetch(made, found))
     return np.array_equal(found, counts)
 

@@ -36,7 +36,7 @@ def test_narrowed_counts_are_the_counts(device: Device, pixels: int) -> None:
     form = Counts16(device)
     made = device.allocate(form.bytes_for(pixels) + 4)
     device.wait(device.fill(made, 0x5A5A5A5A, (form.bytes_for(pixels) + 4) // 4 * 4))
-    device.wait(form.start(device.upload(counts), pixels, made))
+    device.wait(form.start(device.upload(counts), Block(0, 0, pixels, 1), made))
     found = np.zeros(pixels + 2, form.dtype)
     device.wait(device.fetch(made, found))
     np.testing.assert_array_equal(found[:pixels], counts & 0xFFFF)
@@ -86,9 +86,9 @@ def test_files_are_the_same(device: Device, tmp_path: Path, monkeypatch: pytest.
     taken: list[int] = []
     start = Counts16.start
 
-    def noted(form: Counts16, results: Any, total: int, made: Any) -> Any:
-        taken.append(total)
-        return start(form, results, total, made)
+    def noted(form: Counts16, results: Any, block: Block, made: Any) -> Any:
+        taken.append(block.pixels)
+        return start(form, results, block, made)
 
     with monkeypatch.context() as patch:
         patch.setattr(narrowing, "worthwhile", lambda _device, _pixels: True)

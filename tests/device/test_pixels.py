@@ -12,6 +12,7 @@ import pytest
 from mandelcl.base.errors import CancelledError, FileError
 from mandelcl.colour.colour import PALETTES, Colouring
 from mandelcl.colour.palettes import Palette
+from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.report import Report
 from mandelcl.engine import shading
@@ -24,6 +25,7 @@ from tests.device import views
 
 WIDTH, HEIGHT, ITERATIONS = 61, 47, 300
 ICE, COURSEWORK = Colouring(PALETTES["ice"], offset=0.2), Colouring(PALETTES["coursework"])
+DITHERED = replace(ICE, dither=True)
 ROWS_OF_FIVE = Settings(block_pixels=5 * WIDTH)
 JOB = Job(
     views.seahorses(WIDTH, HEIGHT),
@@ -93,15 +95,15 @@ def shaded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     start: Callable[..., Any] = shading.Shader.start
 
-    def noted(shader: shading.Shader, results: Any, total: int, pixels: Any) -> Any:
-        seen.append(total)
-        return start(shader, results, total, pixels)
+    def noted(shader: shading.Shader, results: Any, block: Block, pixels: Any) -> Any:
+        seen.append(block.pixels)
+        return start(shader, results, block, pixels)
 
     monkeypatch.setattr(shading.Shader, "start", noted)
     return seen
 
 
-@pytest.mark.parametrize("colouring", [ICE, COURSEWORK], ids=["colours", "places"])
+@pytest.mark.parametrize("colouring", [ICE, COURSEWORK, DITHERED], ids=["colours", "places", "dithered"])
 @pytest.mark.parametrize("suffix", ["png", "ppm"])
 def test_files_are_the_same(
     device: Device, tmp_path: Path, colouring: Colouring, suffix: str, shaded: list[int]

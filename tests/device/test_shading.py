@@ -71,7 +71,13 @@ def test_every_kind_of_kernel_has_answers(device: Device) -> None:
 @pytest.mark.parametrize("palette", [*PALETTES.values(), THREE, QUICK], ids=lambda palette: palette.name)
 def test_every_palette(device: Device, palette: Palette) -> None:
     for job in PLAIN, SMOOTH:
-        for colouring in Colouring(palette), Colouring(palette, 12.5, 0.7), Colouring(palette, inside="#123456"):
+        dithered = Colouring(palette, 12.5, dither=True)
+        for colouring in (
+            Colouring(palette),
+            Colouring(palette, 12.5, 0.7),
+            Colouring(palette, inside="#123456"),
+            dithered,
+        ):
             check(device, job, colouring, some_results(job, 3001, 7))
 
 
@@ -90,6 +96,7 @@ def test_every_degree(device: Device, formula: str) -> None:
     offset=st.floats(-1e6, 1e6) | st.floats(-1e300, 1e300),
     pixels=st.integers(1, 5000),
     smooth=st.booleans(),
+    dither=st.booleans(),
     seed=st.integers(0, 1000),
 )
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -101,10 +108,11 @@ def test_any_colouring(
     offset: float,
     pixels: int,
     smooth: bool,
+    dither: bool,
     seed: int,
 ) -> None:
     job = replace(SMOOTH if smooth else PLAIN, iterations=max_iterations)
-    check(device, job, Colouring(palette, cycle, offset), some_results(job, pixels, seed))
+    check(device, job, Colouring(palette, cycle, offset, dither=dither), some_results(job, pixels, seed))
 
 
 def test_only_the_pixels_are_written(device: Device) -> None:
@@ -113,7 +121,7 @@ def test_only_the_pixels_are_written(device: Device) -> None:
     results = some_results(SMOOTH, 13, 3)
     room = np.full(shader.bytes_for(100), 0xA5, np.uint8)
     pixels = device.upload(room)
-    shader.start(device.upload(results), 13, pixels)
+    shader.start(device.upload(results), Block(0, 0, 13, 1), pixels)
     made = np.zeros(room.size, np.uint8)
     device.wait(device.fetch(pixels, made))
     np.testing.assert_array_equal(
@@ -130,6 +138,7 @@ def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 CLASSIC, CYCLED = Colouring(PALETTES["classic"]), Colouring(PALETTES["classic"], 9.5)
+DITHERED = replace(CLASSIC, dither=True)
 MISTAKES = [
     (CLASSIC, "NEAREST(convert_float)(units)", "JOIN(LANED(convert_float), _rtz)(units)"),
     (CYCLED, "NEAREST(convert_float)(units)", "JOIN(LANED(convert_float), _rtp)(units)"),
@@ -138,6 +147,9 @@ MISTAKES = [
     (CLASSIC, "(uint_lanes)(MOST_NORM)", "(uint_lanes)(0x7f7f0000u)"),
     (CYCLED, "b >> 8 | c << 16", "b >> 8 | c << 17"),
     (Colouring(THREE), "(phase >> word) * sizes + low", "(phase >> word) * sizes"),
+    (DITHERED, "rint(scaled)", "floor(scaled)"),
+    (DITHERED, "row++", "row += 2"),
+    (DITHERED, "row % SHADE_SIDE *", "column % SHADE_SIDE *"),
 ]
 
 
@@ -186,12 +198,12 @@ def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.full
 @pytest.mark.usefixtures("small_pictures")
 @pytest.mark.parametrize("algorithm", ["escape", "border"])
-@pytest.mark.parametrize("palette", ["coursework", "classic"])
-def test_blocks_arrive_as_pixels(device: Device, algorithm: str, palette: str) -> None:
+@pytest.mark.parametrize(("palette", "dither"), [("coursework", False), ("classic", False), ("classic", True)])
+def test_blocks_arrive_as_pixels(device: Device, algorithm: str, palette: str, dither: bool) -> None:
     """In blocks of several shapes, whose memory they share, and with the totals of their counts."""
     view = View.centred("-0.5", "0", "1", 151, 83)
     job = Job(view, 300, algorithm=algorithm, planes=("counts", "smooth"), number="float", rounding="separate")
-    colouring = Colouring(PALETTES[palette], offset=0.1)
+    colouring = Colouring(PALETTES[palette], offset=0.1, dither=dither)
     field, report = render(job, device)
     work = fastest_computation(job, [device], Settings(block_pixels=1700))
     assert work.set_output(shaded(colouring))

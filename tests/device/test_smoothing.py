@@ -45,7 +45,7 @@ def test_device_fractions_equal_host_fractions(device: Device, pixels: int) -> N
     form, expected = Smoothed(device, JOB), values_of(JOB.planes, results, JOB.facts)
     made = device.allocate(form.bytes_for(pixels) + 4)
     device.wait(device.fill(made, 0x5A5A5A5A, form.bytes_for(pixels) + 4))
-    device.wait(form.start(device.upload(results), pixels, made))
+    device.wait(form.start(device.upload(results), Block(0, 0, pixels, 1), made))
     found = np.zeros(2 * pixels + 1, np.uint32)
     device.wait(device.fetch(made, found))
     assert found[-1] == 0x5A5A5A5A, "nothing is written behind the last"
@@ -70,7 +70,7 @@ def test_blocks_are_delivered_with_fractions(device: Device) -> None:
 
 
 def test_device_with_wrong_fractions_leaves_them_to_host(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Smoothed.made
+    made = Smoothed.made_of_rows
 
     def wrong(form: Smoothed, results: Words) -> Words:
         found = made(form, results)
@@ -78,7 +78,7 @@ def test_device_with_wrong_fractions_leaves_them_to_host(device: Device, monkeyp
         return found
 
     kept: dict[tuple[str, str], bytes] = {}
-    monkeypatch.setattr(Smoothed, "made", wrong)
+    monkeypatch.setattr(Smoothed, "made_of_rows", wrong)
     monkeypatch.setattr(cache, "read", lambda kind, key: kept.get((kind, key)))
     monkeypatch.setattr(cache, "write", lambda kind, key, data: kept.update({(kind, key): data}))
     assert smoothed(device, JOB) is None
