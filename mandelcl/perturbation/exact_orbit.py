@@ -16,14 +16,14 @@ from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.operations import IntegerErrors, OrbitPoint, Store, Turning
 from mandelcl.perturbation.attraction import all_stay
+from mandelcl.perturbation.exact_batches import Batch, Batches
 from mandelcl.perturbation.exact_period import ExactPeriodSearch
 from mandelcl.perturbation.exact_places import (
     ExactPlace,
     InnerParts,
     OpenRoundingError,
-    doubles_of,
+    OrbitRecord,
     exact_place,
-    of_places,
     rounded,
     rounded_fraction,
     rounded_place,
@@ -111,6 +111,20 @@ class _ExactSteps:
         self._z, self._error = (whole(round(re)), whole(round(im))), int(re.denominator * im.denominator > 1)
         return tuple(inner)
 
+    def batch(self, batches: Batches, most: int) -> Batch | None:
+        """Go on by up to `most` places at once; None where the next is not of a batch. Raises OpenRoundingError."""
+        if self._exactly is not None or not self._error or self._zeros != (False, False):
+            return None
+        found = batches.next(self._z, self._error, self._phase + self._n, most)
+        if found is not None:
+            self._z, self._error, self._n = found.z, found.error, self._n + len(found.re)
+        return found
+
+    @property
+    def c(self) -> Parts:
+        """The constant in units of 2^−bits."""
+        return self._c
+
     def place(self, radius_squared: Fraction) -> ExactPlace:
         """Return where the orbit is; raises OpenRoundingError."""
         if self._exactly is not None:
@@ -169,32 +183,46 @@ def _orbit(
 ) -> Orbit:
     centre = reference.re, reference.im
     steps = _ExactSteps(formula, phase, centre, bits)
-    places = [exact_place(steps.start, radius_squared)]
+    record, begun = OrbitRecord(), exact_place(steps.start, radius_squared)
+    record.add(begun)
     search: ExactPeriodSearch | JuliaEnd
+    batches = None
     if formula.begins_inside:
         search = ExactPeriodSearch(formula.lines, phase, centre, reference.radius)
+        batches = Batches.of(formula.lines, bits, radius_squared, steps.c)
     else:
         search = JuliaEnd(formula.lines, phase, reference.radius)
-        search.begins(places[0].re, places[0].im)
+        search.begins(begun.re, begun.im)
     inner: list[InnerParts] = []
-    ended, asked = AT_LIMIT, _LOOK  # whether the region is inside is asked whenever the length has doubled
-    for n in range(1, iterations + 1):
-        inner.append(steps.step())
-        place = steps.place(radius_squared)
-        places.append(place)
-        if place.outside:
-            ended = ESCAPED
-            break
-        if search.meets(place.re, place.im):
-            ended = PERIOD
-            break
-        if n % _LOOK == 0:
+    n, ended, asked = 0, AT_LIMIT, _LOOK  # whether the region is inside is asked whenever the length has doubled
+    while n < iterations:
+        batch = None if batches is None else steps.batch(batches, min(asked, iterations) - n)
+        if batch is not None and isinstance(search, ExactPeriodSearch):
+            found = search.find(batch.re, batch.im)
+            count = len(batch.re) if found is None else found + 1
+            record.extend(batch.re[:count], batch.im[:count])
+            n += count
+            if found is not None:
+                ended = PERIOD
+                break
+        else:
+            inner.append(steps.step())
+            place = steps.place(radius_squared)
+            record.add(place)
+            n += 1
+            if place.outside:
+                ended = ESCAPED
+                break
+            if search.meets(place.re, place.im):
+                ended = PERIOD
+                break
+        if batch is not None or n % _LOOK == 0:
             stop_if(cancel)
             if progress is not None:
                 progress(n)
         if n == asked and formula.begins_inside:
             asked *= 2
-            if all_stay(*doubles_of(places), reference.radius, radius_squared, formula.lines, phase):
+            if all_stay(*record.doubles(), reference.radius, radius_squared, formula.lines, phase):
                 ended = INSIDE
                 break
-    return of_places(places, ended, inner)
+    return record.orbit(ended, inner)

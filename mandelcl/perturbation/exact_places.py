@@ -5,16 +5,17 @@ with more bits (A. Ziv, ACM TOMS 17, 1991).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from fractions import Fraction
+from operator import rshift
 from typing import NamedTuple
 
 import numpy as np
 
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.operations import Flags
-from mandelcl.perturbation.integers import LEAST_EXPONENT, Doubles
-from mandelcl.perturbation.jets import ZERO_EXPONENT
+from mandelcl.perturbation.integers import BULK_BITS, LEAST_EXPONENT, Doubles, Floors
+from mandelcl.perturbation.jets import ZERO_EXPONENT, Indices, Mask
 from mandelcl.perturbation.orbit import Exponents, Orbit
 
 # (m, e) stands for m·2^e with |m| < 2^53, and m odd or 0: one number has one such pair.
@@ -24,6 +25,8 @@ InnerParts = tuple[Rounded, ...]  # what the inner folds of a line take of a pla
 _DOUBLE_BITS = 53
 MORE_BITS = 64  # at the least, where a rounding is open
 _EDGE_EXPONENT = -12  # ||Z|² − R²| is kept below 2^this
+_LEADING_BITS = 62
+_SURE = -BULK_BITS - 1.0  # the logarithm of an error below half of what `floors_of` leaves
 
 
 class ExactPlace(NamedTuple):
@@ -121,6 +124,54 @@ def require_sure(value: int, error: int) -> None:
             raise OpenRoundingError(max(MORE_BITS, error.bit_length() - size.bit_length() + 2 * _DOUBLE_BITS))
 
 
+def units_of(error: float, bits: int) -> int:
+    """Return at least 2^error in units of 2^−bits."""
+    return 1 << max(0, math.ceil(error + bits))
+
+
+def prove_roundings(
+    parts: Sequence[Sequence[int]],
+    floors: Floors,
+    errors: Doubles,
+    bits: int,
+    skipped: Container[int] = (),
+) -> None:
+    """Raise OpenRoundingError where a rounding of both parts of some places is not certain.
+
+    Parts are in units of 2^−bits; one without values is exactly 0 everywhere. `floors` are the `floors_of` of the first
+    places, 2 × places, and `errors` the logarithms to base 2 of bounds on the errors. The places `skipped` are known.
+    """
+    sizes = np.abs(floors)
+    lengths = np.frexp(sizes.astype(np.float64))[1]
+    sure = _is_far(sizes, lengths - _DOUBLE_BITS) & (errors[: sizes.shape[1]] < _SURE)
+    for part, values in zip(sure, parts, strict=True):
+        if values:
+            for k in [*_unsure(np.flatnonzero(~part), values, errors, bits), *range(len(part), len(values))]:
+                if k not in skipped:
+                    require_sure(values[k], units_of(float(errors[k]), bits))
+
+
+def _unsure(places: Indices, values: Sequence[int], errors: Doubles, bits: int) -> list[int]:
+    """Return those of some places of which the first bits of a value do not show that its rounding is certain."""
+    if not len(places):
+        return []
+    chosen = [values[k] for k in places.tolist()]
+    drops = np.fromiter(map(type(chosen[0]).bit_length, chosen), np.int64, len(chosen)) - _LEADING_BITS
+    leading = np.abs(np.fromiter(map(rshift, chosen, np.maximum(drops, 0).tolist()), np.int64, len(chosen)))
+    sure = _is_far(leading, np.full(len(chosen), _LEADING_BITS - _DOUBLE_BITS))
+    sure &= (drops >= 0) & (errors[places] + bits < drops - 1)
+    result: list[int] = places[~sure].tolist()
+    return result
+
+
+def _is_far(sizes: Floors, drops: Floors) -> Mask:
+    """Return where the last `drops` bits of numbers are two or more from where the bits before them change."""
+    masks = (np.int64(1) << np.maximum(drops, 0)) - 1
+    rest = sizes & masks
+    far: Mask = (rest >= 2) & (rest <= masks - 2)
+    return far
+
+
 def _truncated(size: int, exponent: int) -> Rounded:
     """Return size·2^exponent, which is not negative, rounded toward zero."""
     drop = size.bit_length() - _DOUBLE_BITS
@@ -131,6 +182,42 @@ def _truncated(size: int, exponent: int) -> Rounded:
     return m >> odd, exponent + max(drop, 0) + odd
 
 
+class OrbitRecord:
+    """The places of an orbit so far."""
+
+    def __init__(self) -> None:
+        self._re: list[float] = []
+        self._im: list[float] = []
+        self._small: dict[int, tuple[Rounded, Rounded]] = {}
+        self._edges: dict[int, Rounded] = {}
+
+    def add(self, place: ExactPlace) -> None:
+        """Add the next place."""
+        n = len(self._re)
+        self._re.append(_double(place.re))
+        self._im.append(_double(place.im))
+        if is_small(place):
+            self._small[n] = place.re, place.im
+        if place.edge is not None:
+            self._edges[n] = place.edge
+
+    def extend(self, re: Doubles, im: Doubles) -> None:
+        """Add next places of which doubles tell all."""
+        self._re.extend(re.tolist())
+        self._im.extend(im.tolist())
+
+    def doubles(self) -> tuple[Doubles, Doubles]:
+        """Return the parts as doubles: 0 where they are too small."""
+        return np.array(self._re), np.array(self._im)
+
+    def orbit(self, ended: str, inner: Sequence[InnerParts] = ()) -> Orbit:
+        """Return the orbit, with what the inner folds take of all but the last place."""
+        re, im = self.doubles()
+        for parts in (re, im):
+            parts.flags.writeable = False
+        return Orbit(re, im, _tiny(self._small), ended, self._small, self._edges, _inner(inner))
+
+
 def is_small(place: ExactPlace) -> bool:
     """Return whether a part of a place is not 0 and too small for the doubles of an orbit."""
     (x, x_exponent), (y, y_exponent) = place.re, place.im
@@ -138,24 +225,12 @@ def is_small(place: ExactPlace) -> bool:
     return bool(small or (y and y.bit_length() + y_exponent <= LEAST_EXPONENT))
 
 
-def doubles_of(places: Sequence[ExactPlace]) -> tuple[Doubles, Doubles]:
-    """Return the parts of places as doubles: 0 where they are too small."""
-    return np.array([_double(place.re) for place in places]), np.array([_double(place.im) for place in places])
-
-
-def of_places(places: Sequence[ExactPlace], ended: str, inner: Sequence[InnerParts] = ()) -> Orbit:
-    """Return an orbit of its places, and of what the inner folds take of all but the last."""
-    re, im = doubles_of(places)
-    small: dict[int, tuple[Rounded, Rounded]] = {}
-    edges: dict[int, Rounded] = {}
-    for n, place in enumerate(places):
-        if is_small(place):
-            small[n] = place.re, place.im
-        if place.edge is not None:
-            edges[n] = place.edge
-    for parts in (re, im):
-        parts.flags.writeable = False
-    return Orbit(re, im, _tiny(small), ended, small, edges, _inner(inner))
+def of_places(places: Sequence[ExactPlace], ended: str) -> Orbit:
+    """Return an orbit of its places."""
+    record = OrbitRecord()
+    for place in places:
+        record.add(place)
+    return record.orbit(ended)
 
 
 def _inner(places: Sequence[InnerParts]) -> tuple[tuple[Doubles, Exponents], ...]:

@@ -8,7 +8,6 @@ and says which roundings to 53 bits are certain. Where one is not, all is comput
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from operator import rshift
 
 import numpy as np
 
@@ -24,19 +23,17 @@ from mandelcl.perturbation.exact_places import (
     exact_place,
     is_small,
     of_places,
-    require_sure,
+    prove_roundings,
     rounded_place,
+    units_of,
 )
 from mandelcl.perturbation.integers import (
-    BULK_BITS,
     DOUBLE_BITS,
     LEAST_EXPONENT,
     Doubles,
-    Floors,
     integers_for,
     reference_bits,
 )
-from mandelcl.perturbation.jets import Indices, Mask
 from mandelcl.perturbation.orbit import (
     AT_LIMIT,
     ESCAPED,
@@ -53,9 +50,7 @@ _SPARE_BITS = 40  # of growth that may be lost again
 _ROUNDED = math.log2(6)  # of a step, in units: two products and c rounded down, and what c is off by
 _LOOSE = 2.0**-10  # by which logarithms of bounds are too large
 _STEADY = -40.0  # the logarithm of what an error may be beside |Z|, so that its square is nothing beside 2|Z| times it
-_LEADING_BITS = 62
 _MOST_STEPS = 4096  # at a time
-_SURE = -BULK_BITS - 1.0  # that of an error below half of what `floors_of` leaves
 
 
 def square_orbit(
@@ -193,39 +188,9 @@ class _Computation(OrbitComputation):
 
     def _units(self, k: int) -> int:
         """Return the bound on the error of a next value in units of the last place."""
-        error = float(self._bounds[k]) + self._bits
-        return 0 if self._whole else 1 << max(0, math.ceil(error))
+        return 0 if self._whole else units_of(float(self._bounds[k]), self._bits)
 
     def _prove_roundings(self, count: int, z_re: list[int], z_im: list[int]) -> None:
         common = len(self._floors) // 2
-        sizes = np.abs(self._floors).reshape(2, common)[:, :count]
-        lengths = np.frexp(sizes.astype(np.float64))[1]
-        sure = _is_far(sizes, lengths - DOUBLE_BITS) & (self._bounds[: sizes.shape[1]] < _SURE)
-        for part, values in enumerate((z_re, z_im)):
-            if self._zeros[part]:
-                continue
-            open_places = np.flatnonzero(~sure[part])
-            left = [*self._unsure(open_places, values), *range(common, count)]
-            for k in left:
-                if k not in self._special:
-                    require_sure(values[k], self._units(k))
-
-    def _unsure(self, places: Indices, values: list[int]) -> list[int]:
-        """Return those of some places of which the first bits of a value do not show that its rounding is certain."""
-        if not len(places):
-            return []
-        chosen = [values[k] for k in places.tolist()]
-        drops = np.fromiter(map(type(chosen[0]).bit_length, chosen), np.int64, len(chosen)) - _LEADING_BITS
-        leading = np.abs(np.fromiter(map(rshift, chosen, np.maximum(drops, 0).tolist()), np.int64, len(chosen)))
-        sure = _is_far(leading, np.full(len(chosen), _LEADING_BITS - DOUBLE_BITS))
-        sure &= (drops >= 0) & (self._bounds[places] + self._bits < drops - 1)
-        result: list[int] = places[~sure].tolist()
-        return result
-
-
-def _is_far(sizes: Floors, drops: Floors) -> Mask:
-    """Return where the last `drops` bits of numbers are two or more from where the bits before them change."""
-    masks = (np.int64(1) << np.maximum(drops, 0)) - 1
-    rest = sizes & masks
-    far: Mask = (rest >= 2) & (rest <= masks - 2)
-    return far
+        parts = z_re[:count], () if self._zeros[1] else z_im[:count]
+        prove_roundings(parts, self._floors.reshape(2, common)[:, :count], self._bounds, self._bits, self._special)

@@ -2,17 +2,23 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.core.reference import EXACT_VERSION, Reference
 from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Differential
 from mandelcl.perturbation import exact_orbit as module
+from mandelcl.perturbation import exact_period
+from mandelcl.perturbation.exact_batches import Batch, Batches
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit
 from tests.operations import OPERATION_TEXTS
+from tests.places import FORMULA_NUCLEI, FORMULA_PLACES, Place, load
 
 FOUR = Fraction(4)
 PLACES = [
@@ -122,6 +128,64 @@ def test_orbits_of_z_squared_are_those_of_any_formula(
     slow = exact_orbit(reference, formula, 0, 6000, FOUR)
     assert _bytes(orbit) == _bytes(slow)
     assert orbit.tiny == slow.tiny
+
+
+def _one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every place computed alone, and all of the search done in whole numbers."""
+    monkeypatch.setattr(Batches, "of", lambda *_: None)
+    monkeypatch.setattr(exact_period, "folded_powers", lambda _: None)
+
+
+FAR = [
+    *(place for place in load(FORMULA_PLACES).values() if place.name != "ship 12"),
+    *(place for place in load(FORMULA_NUCLEI).values() if place.iterations < 40_000),
+]
+
+
+@pytest.mark.parametrize("place", FAR, ids=lambda place: place.name)
+def test_batches_change_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In an orbit that ends at a period, or is stopped there by the limit."""
+    formula, view = Formula.parse(place.formula), place.view(64, 36)
+    made: list[int] = []
+    batched = Batches.next
+
+    def noted(*arguments: Any) -> Batch | None:
+        found = batched(*arguments)
+        made.append(0 if found is None else len(found.re))
+        return found
+
+    for limit, phase in ((5000, 0), (77, len(formula.lines) - 1)):
+        with monkeypatch.context() as patch:
+            patch.setattr(Batches, "next", noted)
+            orbit = exact_orbit(Reference.of(view), formula, phase, limit, FOUR)
+        with monkeypatch.context() as patch:
+            _one_by_one(patch)
+            assert _bytes(exact_orbit(Reference.of(view), formula, phase, limit, FOUR)) == _bytes(orbit)
+    if formula.knows_inside or any(line.inner_folds for line in formula.lines):
+        assert not made
+    else:
+        assert sum(made) > 0
+
+
+@given(
+    formula=st.sampled_from(["burning-ship", "tricorn", "perpendicular", "multibrot-3", "multibrot-6"]),
+    re=st.floats(-2, 0.5, width=32),
+    im=st.floats(-1, 1, width=32),
+    further=st.tuples(st.integers(0, 10**40), st.integers(0, 10**40)),
+    radius=st.integers(3, 60),
+    rays=st.sampled_from([Fraction(1), FOUR, Fraction(25, 4)]),
+)
+@settings(deadline=None, max_examples=60)
+def test_batches_change_nothing_anywhere(
+    formula: str, re: float, im: float, further: tuple[int, int], radius: int, rays: Fraction
+) -> None:
+    """Also beside axes, near the escape radius and in wide regions, whose orbits end soon."""
+    x, y = (Fraction(part) + Fraction(more, 3**130) for part, more in zip((re, im), further, strict=True))
+    reference = Reference(x, y, Fraction(1, 10**radius))
+    with pytest.MonkeyPatch.context() as patch:
+        orbit = exact_orbit(reference, Formula.parse(formula), 0, 400, rays)
+        _one_by_one(patch)
+        assert _bytes(exact_orbit(reference, Formula.parse(formula), 0, 400, rays)) == _bytes(orbit)
 
 
 @pytest.mark.parametrize(
