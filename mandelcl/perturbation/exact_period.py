@@ -27,10 +27,10 @@ _DEGREE = 10  # a line's values are no smaller than z to this power
 _RADIUS_BITS = 53
 _LEAST, _MOST = 2.0**-200, 2.0**200  # |B| + |M| without its exponent
 _MOST_EXPONENT = 900
-_LEAST_VALUE = 2.0**-200  # values with smaller parts are left to whole numbers
-_OFF = 2.0**-48  # a product of doubles by a power of another is off by less, as a share of it
+_LEAST_FACTOR = -700  # the exponent of z^(degree − 1), below which a value is left to whole numbers
+_OFF = 2.0**-51  # a product of doubles by a power of another is off by less than so much for each of its factors
 _TOLD = 2.0**-30  # as a share of |B| + |M|, above which its error tells nothing
-_DOUBT = 2.0**-30  # what whole numbers round is far below this share
+_DOUBT = 2.0**-44  # of what is compared, for the roundings of the comparison
 _CLEAR = 256.0  # times |B| + |M| times the radius: values beyond are none for whole numbers, either
 
 
@@ -151,6 +151,7 @@ class _DoubleChange:
 
     def __init__(self, lines: Sequence[FoldedPower], phase: int, radius: Fraction) -> None:
         self._lines, self._phase, self._radius = lines, phase, radius
+        self._least = [math.exp2(_LEAST_FACTOR / (line.degree - 1)) for line in lines]
         self._b = self._m = 0j
         self._error, self._exponent = 0.0, 0
         self._x = self._y = 0.0
@@ -177,7 +178,7 @@ class _DoubleChange:
         k, sure = 0, None
         for k, (x, y) in enumerate(zip(re, im, strict=True)):
             line = lines[(first + k) % len(lines)]
-            told = px and py and abs(px) + abs(py) > _LEAST_VALUE
+            told = px and py and abs(px) + abs(py) > self._least[(first + k) % len(lines)]
             if not told and self._n + k:
                 break
             for turn in line.turns:
@@ -190,7 +191,8 @@ class _DoubleChange:
             z = complex(px, py)
             factor = z + z if line.degree == 2 else line.degree * z ** (line.degree - 1)
             b, m = b * factor, m * factor
-            error = error * abs(factor) * (1 + _OFF) + (abs(b) + abs(m)) * _OFF
+            off = _OFF * line.degree
+            error = error * abs(factor) * (1 + off) + (abs(b) + abs(m)) * off
             if line.adds:
                 b += one
             reach = abs(b) + abs(m)
@@ -211,7 +213,8 @@ class _DoubleChange:
             z = complex(x, y)
             left = abs(b.conjugate() * z - m * z.conjugate())
             right = radius * abs(abs(b) ** 2 - abs(m) ** 2)
-            doubt = (reach * abs(z) + radius * reach * reach) * (4 * error / reach + _DOUBT)
+            # The error of the whole numbers, of 64 bits, is far below that of doubles.
+            doubt = (reach * abs(z) + radius * reach * reach) * (5 * error / reach + _DOUBT)
             if abs(left - right) <= doubt:
                 break
             if left < right:
