@@ -1,5 +1,6 @@
-/* Single iterations in plain numbers, where those have the bits that numbers with exponents have. With bounds on errors
- * there are none: step_plain_none.cl stands here. */
+/* Single iterations in plain numbers, where those have the bits that numbers with exponents have, by the plain_delta of
+ * plain_square.cl or plain_formula.cl. With bounds on errors, and with several references, there are none:
+ * step_plain_none.cl stands here. */
 
 #define PLAIN_MOST 16 /* iterations at a time */
 
@@ -19,7 +20,7 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
       method[METHOD_SHIFT];
   if (length < 2 || turn_index(method, level + (place >> shift))[0] == place || lanes_any(there & small)) return place;
   const number_complex by = scaled_plain(c->c);
-  const number_real two = (number_real)(2), least = scaled_power((int_lanes)(NUMBER_PLAIN));
+  const number_real least = scaled_power((int_lanes)(NUMBER_PLAIN));
   const number_real tail = scaled_power((int_lanes)((int)method[METHOD_TAIL]));
   const count_scalar left = view->max_iterations - counts_largest(state->n, there) - 1;
   const uint end = min(length - 1, place + (uint)min((count_scalar)(PLAIN_MOST), left));
@@ -30,8 +31,14 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
   plain_derivative derivative;
   if (!plain_derivative_begin(&derivative, state, c, there)) return place;
   ROLLED while (place < end) {
-    const number_complex both = {fma(two, reference.re, z.re), fma(two, reference.im, z.im)}, t =
-        scaled_product(z, both);
+#if FORMULA_INNER_FOLDS
+    scaled_part inner[FORMULA_INNER_FOLDS];
+    method_inner(method, place, inner);
+#else
+    const scaled_part *inner = 0;
+#endif
+    number_complex both;
+    const number_complex t = plain_delta(reference, z, inner, &both);
     global const uint *step = turn_index(method, level + (place >> shift));
     if (step[0] == place && lanes_any(there &
                                       lanes_mask(scaled_key(t, (int_lanes)(0)) < (int_lanes)((int)step[1])))) break;

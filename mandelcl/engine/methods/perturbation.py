@@ -42,7 +42,6 @@ def loop(job: Job) -> tuple[str, ...]:
     """Return the parts that advance a job's orbits: with bounds on their errors, and with derivatives, as it asks."""
     errors = ("turn_errors.cl", "step_errors.cl") if CERTIFIED.name in job.planes else ("step_errors_none.cl",)
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
-    plain = "step_plain.cl" if job.formula.knows_inside and CERTIFIED.name not in job.planes else "step_plain_none.cl"
     inside = "turn_inside.cl" if _tests_interior(job) else "turn_inside_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
     map_ = ("turn_map.cl",) if _may_have_map(job) else ()
@@ -55,10 +54,21 @@ def loop(job: Job) -> tuple[str, ...]:
         marks,
         "turn_steps.cl",
         trail,
-        plain,
+        *_plain_steps(job),
         *map_,
         "advance_turns.cl",
     )
+
+
+def _plain_steps(job: Job) -> tuple[str, ...]:
+    """Return the parts that make single iterations in plain numbers: those of a formula with one reference."""
+    if CERTIFIED.name not in job.planes:
+        if job.formula.knows_inside:
+            return "plain_square.cl", "step_plain.cl"
+        single = len(job.formula.lines) == 1 and job.formula.begins_inside
+        if single and DISTANCE.name not in job.planes:
+            return "plain_formula.cl", "step_plain.cl"
+    return ("step_plain_none.cl",)
 
 
 def scale(job: Job) -> int:
