@@ -17,7 +17,7 @@ from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import Store
 from mandelcl.perturbation.exact_places import FAR, prove_roundings
 from mandelcl.perturbation.folded_powers import FoldedPower, folded_powers
-from mandelcl.perturbation.integers import BULK_BITS, Doubles, doubles, floors_of
+from mandelcl.perturbation.integers import BULK_BITS, Doubles, double, doubles, floors_of
 from mandelcl.perturbation.jets import Mask
 
 MOST_PLACES = 256
@@ -106,10 +106,10 @@ class Batches:
     def _errors(self, z: Parts, error: int, first: int, re: Doubles, im: Doubles) -> tuple[Doubles, Mask]:
         """Return the logarithms of bounds on the errors of values behind z, and which are small enough."""
         bits = self._bits
-        x, y = (float(int(part >> bits - BULK_BITS)) * 2.0**-BULK_BITS for part in z)
-        # What is rounded away of a part is below 2^−52 of it, but for that of z.
+        x, y = (double(part, bits) for part in z)
+        # What is rounded away of a part is below 2^−52 of it; of z's it may be all of what is below 2^−900.
         sizes = np.hypot(np.concatenate([[x], re]), np.concatenate([[y], im])) * (1 + 2.0**-50)
-        sizes[0] += 2.0 ** (2 - BULK_BITS)
+        sizes[0] += _SMALL
         with np.errstate(divide="ignore"):
             logs = np.log2(sizes)
         before, turns = sizes[:-1], np.arange(first, first + len(re)) % len(self._powers)
@@ -126,7 +126,7 @@ class Batches:
         with np.errstate(over="ignore"):
             total = np.logaddexp2.accumulate(np.concatenate([[begun], own - growth]))[1:]
         errors: Doubles = growth + total + _LOOSE
-        return errors, errors <= logs[1:] + _STEADY
+        return errors, (errors <= logs[1:] + _STEADY) & (begun <= logs[0] + _STEADY)
 
 
 def _units(log2: float) -> int:
