@@ -1,8 +1,8 @@
 """Exact orbits of folded powers of z, many places at a time.
 
-A bound on the error goes with the values, as a logarithm: a line of degree d makes d·|Z|^(d − 1)·E of E, and its own
-roundings. Places of which doubles do not tell all are left to `exact_orbit`, one by one: those near an axis or the
-escape radius, and what has escaped.
+A bound E on the error goes with the values, as a logarithm. A line of degree d multiplies it by d·|Z|^(d − 1) and adds
+its own roundings. Some places are left to `exact_orbit`, which computes them one by one: those on an axis or near the
+escape radius, and those beyond it.
 """
 
 import math
@@ -22,17 +22,17 @@ from mandelcl.perturbation.jets import Mask
 
 MOST_PLACES = 256
 _LEAST_PLACES = 16
-_MOST_BITS = 2  # a part of 2^2 and more is none of a batch
+_MOST_BITS = 2  # a batch ends before a part of 2^2 and more
 _LARGEST_SQUARE = 8  # of an escape radius with batches
 _SMALL = 2.0**-890  # parts below are left to `exact_orbit`
-_STEADY = -40.0  # the logarithm of what an error may be beside |Z|, so that its square is nothing beside the rest
+_STEADY = -40.0  # the logarithm of the largest E/|Z| of a batch: then E² counts for nothing
 _LOOSE = 2.0**-10  # by which logarithms of bounds are too large
-_UNIT_BITS = 30
+_UNIT_BITS = 30  # with which an error is handed on in whole numbers
 _OF_A_PRODUCT, _OF_C = 3, 2  # units by which a product is rounded, and by which c is off
 
 
 class Batch(NamedTuple):
-    """Some places: their parts, rounded toward zero, and the last one's in whole numbers with a bound on its error."""
+    """Some places: their parts, rounded toward zero. `z` and `error` are the last one in units of 2^−bits."""
 
     re: Doubles
     im: Doubles
@@ -63,8 +63,8 @@ class Batches:
     def next(self, z: Parts, error: int, line: int, most: int) -> Batch | None:
         """Return places behind z, which is off by up to `error` units and goes through the line of a number.
 
-        They are at most so many, and as many as doubles tell of. Returns None where that is none. Raises
-        OpenRoundingError where a rounding is not certain.
+        They are at most `most`, and end before the first that is left to `exact_orbit`. Returns None if there are none.
+        Raises OpenRoundingError where a rounding is not certain.
         """
         z_re, z_im = self._values(z, line, min(most, self._places))
         if not z_re:

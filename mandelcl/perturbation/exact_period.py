@@ -1,23 +1,22 @@
 """Where a reference of version 2 may end: the first n at which some c within its radius has z_n = 0, to first order.
 
 A change of c by δ moves z_n by B·δ + M·δ̄. Both follow from the rounded values of the reference alone, in whole numbers,
-so the place found is the same on every machine. Doubles with a bound on their error tell most places that are none, and
-most that are, in a tenth of the time; whole numbers decide the others.
+so the place found is the same on every machine. Doubles decide first, with a bound on their error, in a tenth of the
+time. Whole numbers decide the few places of which doubles cannot tell.
 """
 
 import math
+from array import array
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeAlias
-
-import numpy as np
 
 from mandelcl.base.exact import floor_log2
 from mandelcl.formulas.differential import STILL, Change, Differential, Parts
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import Add, Store
 from mandelcl.perturbation.folded_powers import FoldedPower, folded_powers
-from mandelcl.perturbation.integers import DOUBLE_BITS, Doubles
+from mandelcl.perturbation.integers import DOUBLE_BITS
 
 _Part: TypeAlias = tuple[int, int]  # (k, e) for k·2^e
 
@@ -29,9 +28,9 @@ _LEAST, _MOST = 2.0**-200, 2.0**200  # |B| + |M| without its exponent
 _MOST_EXPONENT = 900
 _LEAST_FACTOR = -700  # the exponent of z^(degree − 1), below which a value is left to whole numbers
 _OFF = 2.0**-51  # a product of doubles by a power of another is off by less than so much for each of its factors
-_TOLD = 2.0**-30  # as a share of |B| + |M|, above which its error tells nothing
+_TOLD = 2.0**-30  # the largest error of use, as a share of |B| + |M|
 _DOUBT = 2.0**-44  # of what is compared, for the roundings of the comparison
-_CLEAR = 256.0  # times |B| + |M| times the radius: values beyond are none for whole numbers, either
+_CLEAR = 256.0  # whole numbers refuse a value at once that is larger than this times (|B| + |M|)·radius
 
 
 class ExactPeriodSearch:
@@ -41,40 +40,41 @@ class ExactPeriodSearch:
         self._whole = _WholeChange(lines, phase, centre, radius)
         powers = folded_powers(lines)
         self._doubles = None if powers is None else _DoubleChange(powers, phase, radius)
-        self._waiting: list[tuple[Doubles, Doubles]] = []  # what the whole numbers have not seen
+        self._waiting = array("d"), array("d")  # both parts of what the whole numbers have not seen
 
     def meets(self, re: _Part, im: _Part) -> bool:
         """Return whether the next value is such a place."""
         x, y = _double(re), _double(im)
         if self._doubles is not None and x and y:
-            return self.find(np.array([x]), np.array([y])) is not None
+            return self.find([x], [y]) is not None
         return self._decided(re, im)
 
-    def find(self, re: Doubles, im: Doubles) -> int | None:
-        """Return which of the next values is the first such place, or None. No part of them is 0 or beyond doubles."""
+    def find(self, re: list[float], im: list[float]) -> int | None:
+        """Return the index of the first such place among the next values, or None. No part may be 0."""
         start = 0
         while self._doubles is not None and start < len(re):
-            found, sure = self._doubles.find(re[start:].tolist(), im[start:].tolist())
+            found, sure = self._doubles.find(re[start:], im[start:])
             end = start + found + (0 if sure is None else 1)
-            self._waiting.append((re[start:end], im[start:end]))
+            for waiting, values in zip(self._waiting, (re, im), strict=True):
+                waiting.extend(values[start:end])
             if sure:
                 return end - 1
             start = end
             if start < len(re):
-                if self._decided(_whole_part(float(re[start])), _whole_part(float(im[start]))):
+                if self._decided(_whole_part(re[start]), _whole_part(im[start])):
                     return start
                 start += 1
         for k in range(start, len(re)):
-            if self._decided(_whole_part(float(re[k])), _whole_part(float(im[k]))):
+            if self._decided(_whole_part(re[k]), _whole_part(im[k])):
                 return k
         return None
 
     def _decided(self, re: _Part, im: _Part) -> bool:
         """Return by whole numbers whether the next value is such a place, and have doubles go on from there."""
-        for every_re, every_im in self._waiting:
-            for x, y in zip(every_re.tolist(), every_im.tolist(), strict=True):
-                self._whole.advance(_whole_part(x), _whole_part(y))
-        self._waiting.clear()
+        for x, y in zip(*self._waiting, strict=True):
+            self._whole.advance(_whole_part(x), _whole_part(y))
+        for waiting in self._waiting:
+            del waiting[:]
         found = self._whole.meets(re, im)
         if self._doubles is not None:
             self._doubles.begin(self._whole.change, _double(re), _double(im), self._whole.n)
