@@ -31,7 +31,7 @@ _UNIT_BITS = 30  # with which an error is handed on in whole numbers
 _OF_A_PRODUCT, _OF_C = 3, 2  # units by which a product is rounded, and by which c is off
 
 
-class Batch(NamedTuple):
+class OrbitBatch(NamedTuple):
     """Some places: their parts, rounded toward zero. `z` and `error` are the last one in units of 2^−bits."""
 
     re: Doubles
@@ -60,7 +60,7 @@ class Batches:
         fits = powers is not None and radius_squared <= _LARGEST_SQUARE and bits > BULK_BITS
         return cls(lines, powers, bits, float(radius_squared), c) if fits and powers is not None else None
 
-    def next(self, z: Parts, error: int, line: int, most: int) -> Batch | None:
+    def next(self, z: Parts, error: int, line: int, most: int) -> OrbitBatch | None:
         """Return places behind z, which is off by up to `error` units and goes through the line of a number.
 
         They are at most `most`, and end before the first that is left to `exact_orbit`. Returns None if there are none.
@@ -82,7 +82,7 @@ class Batches:
             return None
         prove_roundings((z_re[:count], z_im[:count]), floors[:, :count], errors[:count], self._bits)
         last = _units(float(errors[count - 1]) + self._bits)
-        return Batch(re[:count], im[:count], (z_re[count - 1], z_im[count - 1]), last)
+        return OrbitBatch(re[:count], im[:count], (z_re[count - 1], z_im[count - 1]), last)
 
     def _values(self, z: Parts, first: int, most: int) -> tuple[list[int], list[int]]:
         """Return both parts of the next values, up to the first that is too large."""

@@ -16,7 +16,7 @@ from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.operations import IntegerErrors, OrbitPoint, Store, Turning
 from mandelcl.perturbation.attraction import all_stay
-from mandelcl.perturbation.exact_batches import Batch, Batches
+from mandelcl.perturbation.exact_batches import Batches, OrbitBatch
 from mandelcl.perturbation.exact_period import ExactPeriodSearch
 from mandelcl.perturbation.exact_places import (
     ExactPlace,
@@ -111,7 +111,7 @@ class _ExactSteps:
         self._z, self._error = (whole(round(re)), whole(round(im))), int(re.denominator * im.denominator > 1)
         return tuple(inner)
 
-    def batch(self, batches: Batches, most: int) -> Batch | None:
+    def batch(self, batches: Batches, most: int) -> OrbitBatch | None:
         """Go on by up to `most` places at once; None where the next is not of a batch. Raises OpenRoundingError."""
         if self._exactly is not None or not self._error or self._zeros != (False, False):
             return None

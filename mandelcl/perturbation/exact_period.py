@@ -181,10 +181,10 @@ class _DoubleChange:
             told = px and py and abs(px) + abs(py) > self._least[(first + k) % len(lines)]
             if not told and self._n + k:
                 break
-            for turn in line.turns:
-                if turn.always or (px if turn.of_re else py) < 0:
+            for reflection in line.reflections:
+                if reflection.always or (px if reflection.of_re else py) < 0:
                     b, m = m.conjugate(), b.conjugate()
-                    if turn.of_re:
+                    if reflection.of_re:
                         b, m, px = -b, -m, -px
                     else:
                         py = -py

@@ -8,8 +8,8 @@ from mandelcl.formulas.operations import Add, Mul, Sqr, Store, Turning
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """A fold or mirror: whether of the real part, and whether everywhere or only where that part is negative."""
+class Reflection:
+    """A fold or mirror: a part changes its sign, the real or the imaginary one, always or only where it is negative."""
 
     of_re: bool
     always: bool
@@ -17,12 +17,12 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class FoldedPower:
-    """z^degree + c of a z that goes through `turns`, without c unless it `adds`.
+    """z^degree + c of a z that goes through `reflections`, without c unless it `adds`.
 
     `products` has the power of z that each product of the line makes.
     """
 
-    turns: tuple[Turn, ...]
+    reflections: tuple[Reflection, ...]
     degree: int
     products: tuple[int, ...]
     adds: bool
@@ -36,10 +36,10 @@ def folded_powers(lines: Sequence[Line]) -> tuple[FoldedPower, ...] | None:
 
 
 def _folded_power(line: Line) -> FoldedPower | None:
-    turns, products, degree, stored, adds = list[Turn](), list[int](), 1, 0, False
+    reflections, products, degree, stored, adds = list[Reflection](), list[int](), 1, 0, False
     for operation in line.operations:
         if isinstance(operation, Turning) and not products and not stored and not adds:
-            turns.append(Turn(operation.part == 0, not operation.folds))
+            reflections.append(Reflection(operation.part == 0, not operation.folds))
         elif isinstance(operation, Store) and not adds:
             stored = degree
         elif isinstance(operation, Sqr | Mul) and not adds:
@@ -49,4 +49,4 @@ def _folded_power(line: Line) -> FoldedPower | None:
             adds = True
         else:
             return None
-    return FoldedPower(tuple(turns), degree, tuple(products), adds) if products else None
+    return FoldedPower(tuple(reflections), degree, tuple(products), adds) if products else None

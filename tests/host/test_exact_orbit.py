@@ -14,7 +14,7 @@ from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Differential
 from mandelcl.perturbation import exact_orbit as module
 from mandelcl.perturbation import exact_period
-from mandelcl.perturbation.exact_batches import Batch, Batches
+from mandelcl.perturbation.exact_batches import Batches, OrbitBatch
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit
 from tests.operations import OPERATION_TEXTS
@@ -149,7 +149,7 @@ def test_batches_change_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -
     made: list[int] = []
     batched = Batches.next
 
-    def noted(*arguments: Any) -> Batch | None:
+    def noted(*arguments: Any) -> OrbitBatch | None:
         found = batched(*arguments)
         made.append(0 if found is None else len(found.re))
         return found
