@@ -107,11 +107,9 @@ class Batches:
         """Return the logarithms of bounds on the errors of values behind z, and which are small enough."""
         bits = self._bits
         x, y = (double(part, bits) for part in z)
-        # What is rounded away of a part is below 2^−52 of it; of z's it may be all of what is below 2^−900.
-        sizes = np.hypot(np.concatenate([[x], re]), np.concatenate([[y], im])) * (1 + 2.0**-50)
-        sizes[0] += _SMALL
-        with np.errstate(divide="ignore"):
-            logs = np.log2(sizes)
+        # What is rounded away of a part is below 2^−52 of it, or all of what is below 2^−900.
+        sizes = np.hypot(np.concatenate([[x], re]), np.concatenate([[y], im])) * (1 + 2.0**-50) + _SMALL
+        logs = np.log2(sizes)
         before, turns = sizes[:-1], np.arange(first, first + len(re)) % len(self._powers)
         growth, made = np.empty(len(re)), np.zeros(len(re))
         for k, power in enumerate(self._powers):

@@ -26,9 +26,10 @@ _DEGREE = 10  # a line's values are no smaller than z to this power
 _RADIUS_BITS = 53
 _LEAST, _MOST = 2.0**-200, 2.0**200  # |B| + |M| without its exponent
 _MOST_EXPONENT = 900
+_LARGE = 2.0**60  # values from here on are left to whole numbers, too
 _LEAST_FACTOR = -700  # the exponent of z^(degree − 1), below which a value is left to whole numbers
 _OFF = 2.0**-51  # a product of doubles by a power of another is off by less than so much for each of its factors
-_TOLD = 2.0**-30  # the largest error of use, as a share of |B| + |M|
+_MOST_ERROR = 2.0**-30  # the largest error of use, as a share of |B| + |M|
 _DOUBT = 2.0**-44  # of what is compared, for the roundings of the comparison
 _CLEAR = 256.0  # whole numbers refuse a value at once that is larger than this times (|B| + |M|)·radius
 
@@ -178,8 +179,8 @@ class _DoubleChange:
         k, sure = 0, None
         for k, (x, y) in enumerate(zip(re, im, strict=True)):
             line = lines[(first + k) % len(lines)]
-            told = px and py and abs(px) + abs(py) > self._least[(first + k) % len(lines)]
-            if not told and self._n + k:
+            regular = px and py and self._least[(first + k) % len(lines)] < abs(px) + abs(py) < _LARGE
+            if not regular and self._n + k:
                 break
             for reflection in line.reflections:
                 if reflection.always or (px if reflection.of_re else py) < 0:
@@ -208,7 +209,7 @@ class _DoubleChange:
             px, py = x, y
             if max(abs(x), abs(y)) > _CLEAR * radius * reach:
                 continue
-            if error > reach * _TOLD:
+            if error > reach * _MOST_ERROR:
                 break
             z = complex(x, y)
             left = abs(b.conjugate() * z - m * z.conjugate())
