@@ -59,7 +59,8 @@ def rounded_place(z: Parts, error: int, zeros: Flags, bits: int, radius_squared:
     re = (0, 0) if zeros[0] else rounded(x, error, -bits)
     im = (0, 0) if zeros[1] else rounded(y, error, -bits)
     square = radius_squared.numerator / radius_squared.denominator
-    nearly = _double(re) ** 2 + _double(im) ** 2 - square
+    x_rounded, y_rounded = _double(re), _double(im)
+    nearly = x_rounded * x_rounded + y_rounded * y_rounded - square  # may be infinite, which a power may not
     if abs(nearly) > FAR * max(1.0, square):
         return ExactPlace(re, im, None, nearly > 0)
     most = radius_squared

@@ -173,7 +173,7 @@ def test_batches_change_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -
     im=st.floats(-1, 1, width=32),
     further=st.tuples(st.integers(0, 10**40), st.integers(0, 10**40)),
     radius=st.integers(3, 60),
-    square=st.sampled_from([Fraction(1), FOUR, Fraction(25, 4), Fraction(10**200)]),
+    square=st.sampled_from([Fraction(1), FOUR, Fraction(25, 4), Fraction(10**60)]),
 )
 @settings(deadline=None, max_examples=100)
 def test_batches_change_nothing_anywhere(
