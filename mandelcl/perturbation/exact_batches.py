@@ -15,7 +15,7 @@ import numpy as np
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import Store
-from mandelcl.perturbation.exact_places import FAR, prove_roundings
+from mandelcl.perturbation.exact_places import FAR, STEADY, grown_errors, prove_roundings, units_of
 from mandelcl.perturbation.folded_powers import FoldedPower, folded_powers
 from mandelcl.perturbation.integers import BULK_BITS, Doubles, double, doubles, floors_of
 from mandelcl.perturbation.jets import Mask
@@ -25,17 +25,14 @@ _LEAST_PLACES = 16
 _MOST_BITS = 2  # a batch ends before a part of 2^2 and more
 _LARGEST_SQUARE = 8  # of an escape radius with batches
 _SMALL = 2.0**-890  # parts below are left to `exact_orbit`
-_STEADY = -40.0  # the logarithm of the largest E/|Z| of a batch: then E² counts for nothing
-_LOOSE = 2.0**-10  # by which logarithms of bounds are too large
-_UNIT_BITS = 30  # with which an error is handed on in whole numbers
 _OF_A_PRODUCT, _OF_C = 3, 2  # units by which a product is rounded, and by which c is off
 
 
 class OrbitBatch(NamedTuple):
     """Some places: their parts, rounded toward zero. `z` and `error` are the last one in units of 2^−bits."""
 
-    re: Doubles
-    im: Doubles
+    re: list[float]
+    im: list[float]
     z: Parts
     error: int
 
@@ -57,8 +54,9 @@ class Batches:
     def of(cls, lines: Sequence[Line], bits: int, radius_squared: Fraction, c: Parts) -> Self | None:
         """Return what computes places of the orbits of lines, or None where they have none in batches."""
         powers = folded_powers(lines)
-        fits = powers is not None and radius_squared <= _LARGEST_SQUARE and bits > BULK_BITS
-        return cls(lines, powers, bits, float(radius_squared), c) if fits and powers is not None else None
+        if powers is None or radius_squared > _LARGEST_SQUARE or bits <= BULK_BITS:
+            return None
+        return cls(lines, powers, bits, float(radius_squared), c)
 
     def next(self, z: Parts, error: int, line: int, most: int) -> OrbitBatch | None:
         """Return places behind z, which is off by up to `error` units and goes through the line of a number.
@@ -81,8 +79,8 @@ class Batches:
         if not count:
             return None
         prove_roundings((z_re[:count], z_im[:count]), floors[:, :count], errors[:count], self._bits)
-        last = _units(float(errors[count - 1]) + self._bits)
-        return OrbitBatch(re[:count], im[:count], (z_re[count - 1], z_im[count - 1]), last)
+        last = units_of(float(errors[count - 1]), self._bits)
+        return OrbitBatch(re[:count].tolist(), im[:count].tolist(), (z_re[count - 1], z_im[count - 1]), last)
 
     def _values(self, z: Parts, first: int, most: int) -> tuple[list[int], list[int]]:
         """Return both parts of the next values, up to the first that is too large."""
@@ -110,24 +108,14 @@ class Batches:
         # What is rounded away of a part is below 2^−52 of it, or all of what is below 2^−900.
         sizes = np.hypot(np.concatenate([[x], re]), np.concatenate([[y], im])) * (1 + 2.0**-50) + _SMALL
         logs = np.log2(sizes)
-        before, turns = sizes[:-1], np.arange(first, first + len(re)) % len(self._powers)
+        before, lines = sizes[:-1], np.arange(first, first + len(re)) % len(self._powers)
         growth, made = np.empty(len(re)), np.zeros(len(re))
         for k, power in enumerate(self._powers):
-            mine = turns == k
+            mine = lines == k
             growth[mine] = np.log2(power.degree) + (power.degree - 1) * logs[:-1][mine]
             for degree in power.products:
                 made[mine] += _OF_A_PRODUCT * (power.degree / degree) * before[mine] ** (power.degree - degree)
             made[mine] += _OF_C * power.adds
-        growth = np.cumsum(growth + 2.0**-30)
-        own = np.log2(made) - bits
-        begun = np.log2(float(error >> max(0, error.bit_length() - 53)) + 1) + max(0, error.bit_length() - 53) - bits
-        with np.errstate(over="ignore"):
-            total = np.logaddexp2.accumulate(np.concatenate([[begun], own - growth]))[1:]
-        errors: Doubles = growth + total + _LOOSE
-        return errors, (errors <= logs[1:] + _STEADY) & (begun <= logs[0] + _STEADY)
-
-
-def _units(log2: float) -> int:
-    """Return at least 2^log2, and hardly more where that is large: what is added in each batch adds up."""
-    whole = max(_UNIT_BITS, math.ceil(log2)) - _UNIT_BITS
-    return math.ceil(math.exp2(log2 - whole)) << whole
+        begun = math.log2(int(error)) - bits
+        errors = grown_errors(begun, growth, np.log2(made) - bits)
+        return errors, (errors <= logs[1:] + STEADY) & (begun <= logs[0] + STEADY)

@@ -198,7 +198,7 @@ def _orbit(
     while n < iterations:
         batch = None if batches is None else steps.batch(batches, min(asked, iterations) - n)
         if batch is not None and isinstance(search, ExactPeriodSearch):
-            found = search.find(batch.re.tolist(), batch.im.tolist())
+            found = search.find(batch.re, batch.im)
             count = len(batch.re) if found is None else found + 1
             record.extend(batch.re[:count], batch.im[:count])
             n += count

@@ -15,6 +15,7 @@ from mandelcl.base.exact import floor_log2
 from mandelcl.formulas.differential import STILL, Change, Differential, Parts
 from mandelcl.formulas.line import Line
 from mandelcl.formulas.operations import Add, Store
+from mandelcl.perturbation.exact_places import double_of
 from mandelcl.perturbation.folded_powers import FoldedPower, folded_powers
 from mandelcl.perturbation.integers import DOUBLE_BITS
 
@@ -25,7 +26,7 @@ _BITS = 192  # of z beyond those that its size needs
 _DEGREE = 10  # a line's values are no smaller than z to this power
 _RADIUS_BITS = 53
 _LEAST, _MOST = 2.0**-200, 2.0**200  # |B| + |M| without its exponent
-_MOST_EXPONENT = 900
+_MOST_EXPONENT = 900  # of 1 and of the radius without that exponent
 _LARGE = 2.0**60  # values from here on are left to whole numbers, too
 _LEAST_FACTOR = -700  # the exponent of z^(degree − 1), below which a value is left to whole numbers
 _OFF = 2.0**-51  # a product of doubles by a power of another is off by less than so much for each of its factors
@@ -45,29 +46,23 @@ class ExactPeriodSearch:
 
     def meets(self, re: _Part, im: _Part) -> bool:
         """Return whether the next value is such a place."""
-        x, y = _double(re), _double(im)
+        x, y = double_of(re), double_of(im)
         if self._doubles is not None and x and y:
             return self.find([x], [y]) is not None
         return self._decided(re, im)
 
     def find(self, re: list[float], im: list[float]) -> int | None:
         """Return the index of the first such place among the next values, or None. No part may be 0."""
+        assert self._doubles is not None, "only folded powers have places in batches"
         start = 0
-        while self._doubles is not None and start < len(re):
-            found, sure = self._doubles.find(re[start:], im[start:])
-            end = start + found + (0 if sure is None else 1)
+        while start < len(re):
+            found, met = self._doubles.find(re[start:], im[start:])
+            end = start + found
             for waiting, values in zip(self._waiting, (re, im), strict=True):
                 waiting.extend(values[start:end])
-            if sure:
-                return end - 1
-            start = end
-            if start < len(re):
-                if self._decided(_whole_part(re[start]), _whole_part(im[start])):
-                    return start
-                start += 1
-        for k in range(start, len(re)):
-            if self._decided(_whole_part(re[k]), _whole_part(im[k])):
-                return k
+            if met or (end < len(re) and self._decided(_whole_part(re[end]), _whole_part(im[end]))):
+                return end
+            start = end + 1
         return None
 
     def _decided(self, re: _Part, im: _Part) -> bool:
@@ -78,7 +73,7 @@ class ExactPeriodSearch:
             del waiting[:]
         found = self._whole.meets(re, im)
         if self._doubles is not None:
-            self._doubles.begin(self._whole.change, _double(re), _double(im), self._whole.n)
+            self._doubles.begin(self._whole.change, double_of(re), double_of(im), self._whole.n)
         return found
 
 
@@ -151,7 +146,9 @@ class _DoubleChange:
     """B and M as doubles with an exponent, and a bound on the errors of both together."""
 
     def __init__(self, lines: Sequence[FoldedPower], phase: int, radius: Fraction) -> None:
-        self._lines, self._phase, self._radius = lines, phase, radius
+        self._lines, self._phase = lines, phase
+        self._radius_exponent = floor_log2(radius)
+        self._radius = float(radius / Fraction(2) ** self._radius_exponent)
         self._least = [math.exp2(_LEAST_FACTOR / (line.degree - 1)) for line in lines]
         self._b = self._m = 0j
         self._error, self._exponent = 0.0, 0
@@ -168,15 +165,15 @@ class _DoubleChange:
         self._error = (abs(self._b) + abs(self._m)) * _OFF
         self._x, self._y, self._n = x, y, n
 
-    def find(self, re: list[float], im: list[float]) -> tuple[int, bool | None]:
-        """Return (k, True) where the k-th of some next values meets, (how many there are, None) where none does.
+    def find(self, re: list[float], im: list[float]) -> tuple[int, bool]:
+        """Return (k, True) if the k-th of some next values meets, and (how many there are, False) if none does.
 
-        (k, None) for fewer says that it cannot be told of the k-th.
+        (k, False) for a lower k says that it cannot be told of the k-th; the search is to `begin` again there.
         """
         b, m, error, px, py = self._b, self._m, self._error, self._x, self._y
         one, radius = self._scales()
         lines, first = self._lines, self._phase + self._n
-        k, sure = 0, None
+        k, met = 0, False
         for k, (x, y) in enumerate(zip(re, im, strict=True)):
             line = lines[(first + k) % len(lines)]
             regular = px and py and self._least[(first + k) % len(lines)] < abs(px) + abs(py) < _LARGE
@@ -207,7 +204,7 @@ class _DoubleChange:
                 self._exponent += up
                 one, radius = self._scales()
             px, py = x, y
-            if max(abs(x), abs(y)) > _CLEAR * radius * reach:
+            if max(abs(x), abs(y)) > _CLEAR * radius * (reach + error):
                 continue
             if error > reach * _MOST_ERROR:
                 break
@@ -219,26 +216,18 @@ class _DoubleChange:
             if abs(left - right) <= doubt:
                 break
             if left < right:
-                sure = True
+                met = True
                 break
         else:
             k = len(re)
         self._b, self._m, self._error, self._x, self._y = b, m, error, px, py
-        self._n += k if sure is None else k + 1
-        return k, sure
+        self._n += k
+        return k, met
 
     def _scales(self) -> tuple[float, float]:
         """Return 1 and the radius, without the exponent of the change."""
-        return _scaled(Fraction(1), -self._exponent), _scaled(self._radius, self._exponent)
-
-
-def _scaled(value: Fraction, exponent: int) -> float:
-    """Return a positive number times 2^exponent as a double, 0 or a huge one where it is none."""
-    log2 = floor_log2(value)
-    mantissa = value / Fraction(2) ** log2
-    if log2 + exponent > 900:
-        return 2.0**900
-    return math.ldexp(mantissa.numerator / mantissa.denominator, log2 + exponent)
+        one = math.ldexp(1.0, -self._exponent) if self._exponent > -_MOST_EXPONENT else math.inf
+        return one, math.ldexp(self._radius, min(self._radius_exponent + self._exponent, _MOST_EXPONENT))
 
 
 def _in_units(value: _Part, bits: int) -> int:
@@ -251,9 +240,3 @@ def _whole_part(value: float) -> _Part:
     """Return a double as (k, e)."""
     mantissa, exponent = math.frexp(value)
     return int(mantissa * 2.0**DOUBLE_BITS), exponent - DOUBLE_BITS
-
-
-def _double(value: _Part) -> float:
-    """Return (k, e) with |k| < 2^53 as a double, 0 where it is too small or too large."""
-    k, e = value
-    return math.ldexp(k, e) if abs(k.bit_length() + e) < _MOST_EXPONENT else 0.0

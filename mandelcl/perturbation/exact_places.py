@@ -5,6 +5,7 @@ with more bits (A. Ziv, ACM TOMS 17, 1991).
 """
 
 import math
+from array import array
 from collections.abc import Container, Mapping, Sequence
 from fractions import Fraction
 from operator import rshift
@@ -26,6 +27,9 @@ _DOUBLE_BITS = 53
 MORE_BITS = 64  # at the least, where a rounding is open
 _EDGE_EXPONENT = -12  # ||Z|² − R²| is kept below 2^this
 _LEADING_BITS = 62
+_UNIT_BITS = 30  # with which an error is given in whole numbers
+_LOOSE = 2.0**-10  # by which logarithms of bounds are too large
+STEADY = -40.0  # the logarithm of what an error may be beside |Z|, so that its square is nothing beside 2|Z| times it
 _SURE = -BULK_BITS - 1.0  # the logarithm of an error below half of what `floors_of` leaves
 
 
@@ -59,7 +63,7 @@ def rounded_place(z: Parts, error: int, zeros: Flags, bits: int, radius_squared:
     re = (0, 0) if zeros[0] else rounded(x, error, -bits)
     im = (0, 0) if zeros[1] else rounded(y, error, -bits)
     square = radius_squared.numerator / radius_squared.denominator
-    x_rounded, y_rounded = _double(re), _double(im)
+    x_rounded, y_rounded = double_of(re), double_of(im)
     nearly = x_rounded * x_rounded + y_rounded * y_rounded - square  # may be infinite, which a power may not
     if abs(nearly) > FAR * max(1.0, square):
         return ExactPlace(re, im, None, nearly > 0)
@@ -126,8 +130,20 @@ def require_sure(value: int, error: int) -> None:
 
 
 def units_of(error: float, bits: int) -> int:
-    """Return at least 2^error in units of 2^−bits."""
-    return 1 << max(0, math.ceil(error + bits))
+    """Return at least 2^error in units of 2^−bits, and hardly more where that is large: what is added adds up."""
+    log2 = max(0.0, error + bits)
+    whole = max(_UNIT_BITS, math.ceil(log2)) - _UNIT_BITS
+    return math.ceil(math.exp2(log2 - whole)) << whole
+
+
+def grown_errors(begun: float, growth: Doubles, made: Doubles | float) -> Doubles:
+    """Return the logarithms to base 2 of bounds on the errors of some places, from that of the place before them.
+
+    Each place multiplies the error by 2^growth and adds 2^made.
+    """
+    total = np.cumsum(growth + 2.0**-30)
+    errors: Doubles = total + np.logaddexp2.accumulate(np.concatenate([[begun], made - total]))[1:] + _LOOSE
+    return errors
 
 
 def prove_roundings(
@@ -187,25 +203,24 @@ class OrbitRecord:
     """The places of an orbit so far."""
 
     def __init__(self) -> None:
-        self._re: list[float] = []
-        self._im: list[float] = []
+        self._re, self._im = array("d"), array("d")
         self._small: dict[int, tuple[Rounded, Rounded]] = {}
         self._edges: dict[int, Rounded] = {}
 
     def add(self, place: ExactPlace) -> None:
         """Add the next place."""
         n = len(self._re)
-        self._re.append(_double(place.re))
-        self._im.append(_double(place.im))
+        self._re.append(double_of(place.re))
+        self._im.append(double_of(place.im))
         if is_small(place):
             self._small[n] = place.re, place.im
         if place.edge is not None:
             self._edges[n] = place.edge
 
-    def extend(self, re: Doubles, im: Doubles) -> None:
+    def extend(self, re: Sequence[float], im: Sequence[float]) -> None:
         """Add next places of which doubles tell all."""
-        self._re.extend(re.tolist())
-        self._im.extend(im.tolist())
+        self._re.extend(re)
+        self._im.extend(im)
 
     def doubles(self) -> tuple[Doubles, Doubles]:
         """Return the parts as doubles: 0 where they are too small."""
@@ -253,12 +268,12 @@ def _tiny(small: Mapping[int, tuple[Rounded, Rounded]]) -> dict[int, tuple[float
         tops = [m.bit_length() + e for m, e in parts if m]
         top = max(tops)
         if top <= LEAST_EXPONENT:
-            x, y = (_double((m, e - top)) for m, e in parts)
+            x, y = (double_of((m, e - top)) for m, e in parts)
             found[n] = x, y, top
     return found
 
 
-def _double(value: Rounded) -> float:
+def double_of(value: Rounded) -> float:
     """Return a rounded number as a double: 0 below 2^LEAST_EXPONENT."""
     m, e = value
     return 0.0 if m.bit_length() + e <= LEAST_EXPONENT else math.ldexp(m, e)

@@ -17,10 +17,12 @@ from mandelcl.perturbation.exact_places import (
     FAR,
     MORE_BITS,
     ORIGIN,
+    STEADY,
     ExactPlace,
     OpenRoundingError,
     Rounded,
     exact_place,
+    grown_errors,
     is_small,
     of_places,
     prove_roundings,
@@ -48,8 +50,6 @@ from mandelcl.perturbation.orbit import (
 _EXACT_BITS = 256  # of a part's denominator: up to these, the first places are exact fractions
 _SPARE_BITS = 40  # of growth that may be lost again
 _ROUNDED = math.log2(6)  # of a step, in units: two products and c rounded down, and what c is off by
-_LOOSE = 2.0**-10  # by which logarithms of bounds are too large
-_STEADY = -40.0  # the logarithm of what an error may be beside |Z|, so that its square is nothing beside 2|Z| times it
 _MOST_STEPS = 4096  # at a time
 
 
@@ -170,11 +170,8 @@ class _Computation(OrbitComputation):
             length = max(z_re[k].bit_length(), z_im[k].bit_length())
             sizes[k] = length - self._bits + 1.0 if length else -float(self._bits)
         before = np.concatenate([[self._last_size()], sizes[:-1]])
-        growth = np.cumsum(before + (1.0 + 2.0**-30))
-        rounded = _ROUNDED - self._bits
-        made = np.logaddexp2.accumulate(np.concatenate([[self._error], rounded - growth]))[1:]
-        errors: Doubles = growth + made + _LOOSE
-        self._steady = errors <= sizes + _STEADY
+        errors = grown_errors(self._error, before + 1.0, _ROUNDED - self._bits)
+        self._steady = errors <= sizes + STEADY
         return errors
 
     def _last_size(self) -> float:

@@ -1,4 +1,4 @@
-"""Lines that fold and mirror z, then take a power of it, and then may add c: all named formulas but three."""
+"""Lines that fold and mirror z, take a power of it, and may add c: most named formulas."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
