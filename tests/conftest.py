@@ -1,7 +1,8 @@
 """What every test shares: a cache of its own, and device tests spread over every device × number × rounding.
 
 A test that takes `device` is parametrised over the devices, one that takes `target` over device × number × rounding.
-A test runs in so many combinations of its parameters that each value occurs, but on one device; with `--full` on each.
+A test runs in so many combinations of its parameters that each value occurs, but on one device; with `--full` on each,
+or, if it takes seconds, on one of each type.
 The summary names each implementation with the tests that ran on it; `--implementations N` makes fewer than N a failure.
 """
 
@@ -38,7 +39,7 @@ _PROPERTY = "implementation"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--full", action="store_true", help="run each test on each device, and those that take seconds, as CI does"
+        "--full", action="store_true", help="run quick tests on each device, and those that take seconds, as CI does"
     )
     parser.addoption("--long", action="store_true", help="run every combination, and tests that take minutes")
     parser.addoption(

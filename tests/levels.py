@@ -1,4 +1,4 @@
-"""Which tests a run takes: each on one device, each value of its parameters on each device, or all combinations."""
+"""Which tests a run takes: each on one device, each on every device, or in all combinations of its parameters."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from mandelcl.core.numbers import NUMBERS
 
 # Golden fields and published cases run in every combination, whatever the level.
 WHOLE = ("tests/golden/", "tests/device/test_published.py")
-# A test runs with one value of these at the lowest level: there are so many tests that all occur.
+# A test runs with one value of these where it is `_spread`: there are so many tests that all occur.
 FREE = ("device",)
 # What kernels are built for.
 BUILD = ("device", "number", "rounding", "formula", "variant")
@@ -53,14 +53,17 @@ def split(
             functions[item.nodeid.partition("[")[0]].append(item)
     if every:
         return allowed, left
-    free = FREE if level == Level.QUICK else ()
     kept: set[str] = set()
     for name, own in functions.items():
         if name.startswith(WHOLE):
             kept.update(item.nodeid for item in own)
             continue
         able = [item for item in own if not _is_skipped(item)] or own[:1]
-        kept.update(able[k].nodeid for k in covering([_axes(item) for item in able], crc32(name.encode()), free))
+        axes = [_axes(item) for item in able]
+        if level == Level.FULL and _spread(own, level):
+            axes = [axis | {"type": _type_of(item)} for axis, item in zip(axes, able, strict=True)]
+        free = FREE if _spread(own, level) else ()
+        kept.update(able[k].nodeid for k in covering(axes, crc32(name.encode()), free))
     taken = [item for item in allowed if item.nodeid in kept]
     return taken, left + [item for item in allowed if item.nodeid not in kept]
 
@@ -86,6 +89,19 @@ def covering(cases: Sequence[Mapping[str, Hashable]], seed: int, free: Sequence[
         built.add(_build(cases[best]))
         missing -= wanted[best]
     return sorted(chosen)
+
+
+def _spread(items: Sequence[pytest.Item], level: Level) -> bool:
+    """Whether tests of one function are spread over the devices: quick ones, and those of seconds among `--full`.
+
+    Those of seconds then run on one device of each type, a processor and a graphics card.
+    """
+    return level == Level.QUICK or all(item.get_closest_marker("full") for item in items)
+
+
+def _type_of(item: pytest.Item) -> str:
+    device = _parameters(item).get("device")
+    return "" if device is None else str(device.type)
 
 
 def _build(case: Mapping[str, Hashable]) -> frozenset[tuple[str, Hashable]]:

@@ -55,6 +55,13 @@ def wait_for(path: Path, process: "subprocess.Popen[str]", seconds: float = 600)
         time.sleep(0.02)
 
 
+def best_device() -> tuple[str, str]:
+    """Return the option that takes one device, with double where there is one."""
+    from mandelcl.opencl.device import discover
+
+    return ("--device", max(discover(), key=lambda device: (device.fp64, device.spec)).spec)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep the user's cache out of it, unless somebody has seen to that."""

@@ -15,7 +15,7 @@ from PIL import Image
 from mandelcl.base.extras import how_to_install
 from mandelcl.lab.studies import STUDIES, find_study, native
 from mandelcl.lab.studies.row import Row, Times
-from tests.cli.conftest import Run, start, wait_for
+from tests.cli.conftest import Run, best_device, start, wait_for
 from tests.interruptible import STOPPED
 
 TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
@@ -70,7 +70,7 @@ def test_table_and_files(run: Run, folder: Path) -> None:
 @pytest.mark.full
 def test_plot(run: Run, folder: Path) -> None:
     pytest.importorskip("matplotlib")
-    bench(run, "hybridizer", *TINY, "--plot", "t.svg", "--markdown", "t.md")
+    bench(run, "hybridizer", *TINY, *best_device(), "--plot", "t.svg", "--markdown", "t.md")
     assert "<svg" in (folder / "t.svg").read_text(encoding="utf-8")
     assert "](t.svg)" in (folder / "t.md").read_text(encoding="utf-8")
 
@@ -78,7 +78,7 @@ def test_plot(run: Run, folder: Path) -> None:
 @pytest.mark.full
 def test_difference_pictures(run: Run, folder: Path) -> None:
     (folder / "p").mkdir()
-    bench(run, "precision", "--scale", "1/256", "--repeat", "1", "--json", "t.json", "--pictures", "p")
+    bench(run, "precision", *best_device(), "--scale", "1/256", "--repeat", "1", "--json", "t.json", "--pictures", "p")
     rows = json.loads((folder / "t.json").read_text(encoding="utf-8"))["rows"]
     smallest = min(row["extra"]["resolution"] for row in rows)
     expected = {
@@ -99,9 +99,10 @@ def test_difference_pictures(run: Run, folder: Path) -> None:
 FOUND = {"variation": "dust", "rule": "border alone", "size": 8, "cap": 9, "wrong_pixels": 3, "speed_up": 2.0}
 
 
-def _row(run: Run, folder: Path) -> Row:
-    """Return a row that was measured, right in all."""
-    bench(run, "hybridizer", *TINY, "--json", "right.json")
+@pytest.fixture
+def right(run: Run, folder: Path) -> Row:
+    """A row that was measured, right in all."""
+    bench(run, "hybridizer", *TINY, *best_device(), "--json", "right.json")
     found = json.loads((folder / "right.json").read_text(encoding="utf-8"))["rows"]
     (folder / "right.json").unlink()
     values = next(row for row in found if not row["error"])
@@ -119,9 +120,14 @@ def _row(run: Run, folder: Path) -> Row:
     ids=["a device that is wrong", "a rule that is wrong"],
 )
 def test_wrong_counts_fail_and_wrong_rules_are_reported(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], code: int, reported: str | None
+    run: Run,
+    folder: Path,
+    right: Row,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    code: int,
+    reported: str | None,
 ) -> None:
-    right = _row(run, folder)
     study = replace(find_study("variations"), run=lambda _bench: iter([right, replace(right, **changes)]))
     monkeypatch.setattr("mandelcl.cli.bench.find_study", lambda _name: study)
     result = bench(run, "variations", *TINY, "--json", "t.json", code=code)
@@ -143,14 +149,15 @@ def _changed(path: Path, factor: float) -> None:
 
 @pytest.mark.full
 def test_compare_finds_a_planted_slowdown(run: Run, folder: Path) -> None:
-    bench(run, "hybridizer", *TINY, "--json", "old.json")
+    study = ("hybridizer", *TINY, *best_device())
+    bench(run, *study, "--json", "old.json")
     _changed(folder / "old.json", 1e-3)
-    result = bench(run, "hybridizer", *TINY, "--compare", "old.json", code=1)
+    result = bench(run, *study, "--compare", "old.json", code=1)
     measured = sum(not row["error"] for row in json.loads((folder / "old.json").read_text(encoding="utf-8"))["rows"])
     assert result.err.count("mandelcl: worse: ") == measured
     assert "times as long" in result.out
     _changed(folder / "old.json", 1e6)
-    assert "nothing got worse" in bench(run, "hybridizer", *TINY, "--compare", "old.json").err
+    assert "nothing got worse" in bench(run, *study, "--compare", "old.json").err
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from mandelcl.lab.studies import find_study, reading, sharing, versus
 from mandelcl.lab.studies.document import Document
-from tests.cli.conftest import Run, refused
+from tests.cli.conftest import Run, best_device, refused
 from tests.tables import failed, planted, saved, table
 
 TINY = ("--scale", "1/256", "--cap", "30", "--repeat", "1")
@@ -217,7 +217,7 @@ def test_versus_needs_a_baseline(run: Run, folder: Path) -> None:
 @pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_cases_missing_from_the_baseline_are_not_placed(run: Run) -> None:
-    result = run("bench", "devices", *TINY, "--versus")
+    result = run("bench", "devices", *TINY, *best_device(), "--versus")
     assert result.code == 0, result.err
     last = result.out.splitlines()[-1]
     assert last.startswith("The baseline has float 4096² cap 5000")

@@ -10,6 +10,7 @@ import pytest
 from mandelcl.cli import device_report
 from mandelcl.cli.device_report import DIGESTS, REFERENCE_JOBS
 from mandelcl.opencl.device import Device
+from tests.warm import warm
 
 USER, HOST = "quentinplanted", "planted-host-7"
 
@@ -20,15 +21,20 @@ def run(folder: Path, *arguments: str, **settings: str) -> tuple[subprocess.Comp
     home.mkdir(parents=True, exist_ok=True)
     path = home / "report.txt"
     names = {"HOME": str(home), "USER": USER, "LOGNAME": USER, "HOSTNAME": HOST}
-    command = [sys.executable, "-m", "mandelcl", "devices", "--report", str(path), *arguments]
+    command = [sys.executable, "-P", "-m", "mandelcl", "devices", "--report", str(path), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | names | settings, check=False)
     return done, path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 @pytest.mark.full
 @pytest.mark.one_device
-def test_a_device_s_report(device: Device, tmp_path: Path) -> None:
-    done, text = run(tmp_path, "--device", device.spec)
+def test_a_device_s_report(device: Device, tmp_path: Path, folder: Path) -> None:
+    """It runs no file of the current folder."""
+    warm(tmp_path / "cache")
+    for name in ("json", "numpy", "queue"):
+        (folder / f"{name}.py").write_text(f"from pathlib import Path; Path({str(tmp_path / 'run')!r}).touch()")
+    done, text = run(tmp_path, "--device", device.spec, MANDELCL_CACHE=str(tmp_path / "cache"))
+    assert not (tmp_path / "run").exists()
     assert done.returncode == 0, done.stderr
     assert "1 device" in done.stderr
     assert f"Device {device.spec}: " in text

@@ -14,7 +14,7 @@ from _pytest.mark.structures import ParameterSet
 
 from mandelcl.cli import cli, cluster_worker
 from mandelcl.lab.studies import find_study
-from tests.cli.conftest import Run, start
+from tests.cli.conftest import Run, best_device, start
 from tests.tables import planted, saved, table
 
 ROOT = Path(__file__).parents[2]
@@ -57,13 +57,6 @@ def silence() -> bytes:
     return file.getvalue()
 
 
-def one_device() -> str:
-    """Return the SPEC of a device, with double where there is one."""
-    from mandelcl.opencl.device import discover
-
-    return max(discover(), key=lambda device: (device.fp64, device.spec)).spec
-
-
 def refused(arguments: list[str]) -> bool:
     """Return whether an example shows what is refused: an escape radius that is too small."""
     return ("--escape-radius", "1.9") in pairwise(arguments)
@@ -75,13 +68,13 @@ def small(arguments: list[str]) -> list[str]:
     if command == "coursework":
         return [command, "16", "16", *(word for word in rest if not word.isdigit())]
     if command == "lab":
-        tiny = ["--device", one_device(), "--size", "32x18", "--iterations", "20", "--repeat", "1"]
+        tiny = [*best_device(), "--size", "32x18", "--iterations", "20", "--repeat", "1"]
         return arguments if not rest or "--example" in rest else [*arguments, *tiny]
     if command == "bench" and "--share" in rest:  # its pictures have one size
         rest = rest[: rest.index("--share")]
         arguments = [command, *rest]
     if command == "bench" and not {"--list", "--merge"} & set(rest):
-        device = ["--device", one_device()] if "--kernel" in rest else []  # a process for each kernel and device
+        device = best_device() if "--kernel" in rest else ()  # a process for each kernel and device
         return [*arguments, *device, "--scale", "1/4096", "--cap", "20", "--repeat", "1"]
     if command == "devices" and "--soak" in rest:
         minutes = rest.index("--soak") + 1

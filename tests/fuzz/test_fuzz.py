@@ -1,4 +1,4 @@
-"""3 000 cases, and that the suite can fail: planted faults are found."""
+"""An eighth of 3 000 cases (`--long`: all), and that the suite can fail: planted faults are found."""
 
 import os
 import re
@@ -16,8 +16,8 @@ from tests.fuzz.state import OtherRunError, State
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc, limits, signals")
 _ROOT = Path(__file__).resolve().parents[2]
 _CASES, _SEED = 3000, 20261122
-_PARTS = [f"{k}/4" for k in (1, 2, 3, 4)]  # that may run side by side, each in one process
-_SMALL_PART = "1/60"
+_SMALL_PART, _EIGHTH = "1/60", "1/8"
+_QUARTERS = [f"{k}/4" for k in (1, 2, 3, 4)]  # that may run side by side, each in one process
 
 
 def fuzz(*arguments: str, keep: Path, path: str = "") -> "subprocess.CompletedProcess[str]":
@@ -35,7 +35,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("part", [_SMALL_PART, *(pytest.param(part, marks=pytest.mark.full) for part in _PARTS)])
+@pytest.mark.parametrize(
+    "part",
+    [
+        _SMALL_PART,
+        pytest.param(_EIGHTH, marks=pytest.mark.full),
+        *(pytest.param(part, marks=pytest.mark.long) for part in _QUARTERS),
+    ],
+)
 def test_cases(part: str, tmp_path: Path, shared: Path) -> None:
     done = fuzz("--cases", str(_CASES), "--shard", part, "--cache", str(shared), keep=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -69,7 +76,7 @@ def test_what_needs_a_library_that_is_missing_is_left_out(tmp_path: Path) -> Non
     for name in without:
         (libraries / f"{name}.py").write_text(f"raise ModuleNotFoundError('No module named {name}', name='{name}')")
     kinds = [word for name in ("interrupts", "foreign", "pictures", "explorer") for word in ("--only", name)]
-    done = fuzz("--cases", "100", *kinds, keep=tmp_path / "kept", path=str(libraries))
+    done = fuzz("--cases", "40", *kinds, keep=tmp_path / "kept", path=str(libraries))
     assert done.returncode == 0, done.stdout + done.stderr
     for what in without.values():
         assert done.stdout.count(f"without {what}: ") == 1
@@ -124,10 +131,10 @@ def test_state_folder_of_another_run_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_finished_run_has_no_cases_left(tmp_path: Path) -> None:
-    command = ("--cases", "40", "--only", "jobs", "--state", str(tmp_path / "state"))
+    command = ("--cases", "10", "--only", "jobs", "--state", str(tmp_path / "state"))
     done = [fuzz(*command, keep=tmp_path) for _ in range(2)]
     assert [one.returncode for one in done] == [0, 0], done
-    assert [re.search(r"\d+ cases, 1 processes", one.stdout)[0][:2] for one in done] == ["40", "0 "]  # type: ignore[index]
+    assert [re.search(r"\d+ cases, 1 processes", one.stdout)[0][:2] for one in done] == ["10", "0 "]  # type: ignore[index]
     report = fuzz("--state", str(tmp_path / "state"), "--report", keep=tmp_path)
     assert report.returncode == 0
-    assert "0 of 40 cases failed\n" in report.stdout
+    assert "0 of 10 cases failed\n" in report.stdout
