@@ -126,7 +126,7 @@ def test_blocks_and_budgets(device: Device, number: str) -> None:
 def test_same_hash_everywhere() -> None:
     """On larger pictures than the oracle has time for."""
     for number, place in (("fp128", "julia-island"), ("fixed:8", "mini-set-1")):
-        job = Job(find_location(place).view(48, 27), 1500, number=number, rounding="fixed")
+        job = Job(find_location(place).view(32, 18), 400, number=number, rounding="fixed")
         hashes = {
             (device.spec, variant.double_digits): render(job, device, Settings(variant=variant))[0].counts_sha256()
             for device in discover()
