@@ -1,7 +1,7 @@
 """Which tests a run takes: each on one device, each on every device, or in all combinations of its parameters."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 from zlib import crc32
@@ -63,21 +63,28 @@ def split(
         if level == Level.FULL and _spread(own, level):
             axes = [axis | {"type": _type_of(item)} for axis, item in zip(axes, able, strict=True)]
         free = FREE if _spread(own, level) else ()
-        kept.update(able[k].nodeid for k in covering(axes, crc32(name.encode()), free))
+        avoided = _slow_devices(able) if level == Level.FULL else frozenset[str]()
+        kept.update(able[k].nodeid for k in covering(axes, crc32(name.encode()), free, avoided))
     taken = [item for item in allowed if item.nodeid in kept]
     return taken, left + [item for item in allowed if item.nodeid not in kept]
 
 
-def covering(cases: Sequence[Mapping[str, Hashable]], seed: int, free: Sequence[str] = ()) -> list[int]:
+def covering(
+    cases: Sequence[Mapping[str, Hashable]],
+    seed: int,
+    free: Sequence[str] = (),
+    avoided: Container[Hashable] = (),
+) -> list[int]:
     """Return the indices of few cases in which each value of each axis occurs; `seed` chooses among equals.
 
-    Of a `free` axis one value is enough, which the seed chooses; others occur where they must. Cases that need kernels
-    of which others are built already come first.
+    Of a `free` axis one value is enough, which the seed chooses among those that are not `avoided`; others occur where
+    they must. Cases that need kernels of which others are built already come first.
     """
     wanted = [{pair for pair in case.items() if pair[0] not in free} for case in cases]
     missing = set().union(*wanted)
     values = {name: list(dict.fromkeys(case[name] for case in cases if name in case)) for name in free}
-    liked = {(name, own[seed % len(own)]) for name, own in values.items() if own}
+    fit = {name: [value for value in own if value not in avoided] or own for name, own in values.items()}
+    liked = {(name, own[seed % len(own)]) for name, own in fit.items() if own}
     order = [(k + seed) % len(cases) for k in range(len(cases))]
     chosen: list[int] = []
     built: set[Hashable] = set()
@@ -97,6 +104,12 @@ def _spread(items: Sequence[pytest.Item], level: Level) -> bool:
     Those of seconds then run on one device of each type, a processor and a graphics card.
     """
     return level == Level.QUICK or all(item.get_closest_marker("full") for item in items)
+
+
+def _slow_devices(items: Iterable[pytest.Item]) -> frozenset[str]:
+    """Return the specs of devices without double: those that are known take ten times as long to build kernels."""
+    devices = (_parameters(item).get("device") for item in items)
+    return frozenset(device.spec for device in devices if device is not None and not device.fp64)
 
 
 def _type_of(item: pytest.Item) -> str:

@@ -13,7 +13,10 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from mandelcl.cli import cli, cluster_worker
+from mandelcl.colour.colour import Colouring, find_palette
+from mandelcl.files.loading import read_job
 from mandelcl.lab.studies import find_study
+from mandelcl.rendering.streaming import render_to
 from tests.cli.conftest import Run, best_device, start
 from tests.tables import planted, saved, table
 
@@ -88,7 +91,7 @@ def small(arguments: list[str]) -> list[str]:
     if "--strip" in rest:
         return [*arguments, "--size", "127x14", "--iterations", "40"]
     if command in ("zoom", "film"):
-        short = ["--size", "128x72", "--fps", "5", "--hold", "0", "--ease", "0", "--quiet"]
+        short = ["--size", "128x72", "--fps", "3", "--hold", "0", "--ease", "0", "--quiet"]
         short += ["--iterations", "40"] if command == "zoom" else []
         return [*(re.sub(r"1e\d+", "1e3", word) for word in arguments), *short]
     if (
@@ -136,7 +139,10 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
     for word in arguments[1:]:
         if word.startswith("docs/") and (ROOT / word).is_file():  # commands on pages are run where the checkout is
             (folder / word).parent.mkdir(parents=True, exist_ok=True)
-            (folder / word).write_bytes((ROOT / word).read_bytes())
+            if "--like" in arguments:
+                _draw_small(ROOT / word, folder / word)
+            else:
+                (folder / word).write_bytes((ROOT / word).read_bytes())
     for before, word in pairwise(arguments):
         if before == "--audio":
             (folder / word).write_bytes(silence())
@@ -178,9 +184,15 @@ def check(run: Run, folder: Path, arguments: list[str]) -> None:
             assert (folder / arguments[k + 1]).stat().st_size > 0
 
 
+def _draw_small(picture: Path, path: Path) -> None:
+    """Draw what a picture shows in a small one, of which the commands on a page are quick."""
+    job, classic = read_job(picture), Colouring(find_palette("classic"))
+    render_to(path, job.at(job.view.coarser(max(1, job.view.width // 32))), classic, best_device()[1:])
+
+
 # These measure devices, and those have the most examples.
-_LEVELS = dict.fromkeys(("bench", "devices", "tune"), pytest.mark.long)
-_LEVELS |= dict.fromkeys(("render", "zoom", "lab"), pytest.mark.full)
+_LEVELS = dict.fromkeys(("bench", "devices", "tune", "render", "zoom"), pytest.mark.long)
+_LEVELS |= dict.fromkeys(("lab", "film", "explore"), pytest.mark.full)
 
 
 @pytest.mark.parametrize(
@@ -188,17 +200,30 @@ _LEVELS |= dict.fromkeys(("render", "zoom", "lab"), pytest.mark.full)
     ["", *(pytest.param(each, marks=[_LEVELS[each]] if each in _LEVELS else []) for each in COMMANDS)],
 )
 @pytest.mark.usefixtures("usable_double")
-def test_help_has_examples_and_they_run(run: Run, folder: Path, command: str) -> None:
+def test_examples_of_help_run(run: Run, folder: Path, command: str) -> None:
+    for arguments in help_examples(run, command):
+        check(run, folder, arguments)
+
+
+def help_examples(run: Run, command: str) -> list[list[str]]:
+    """Return the examples of a command's help."""
+    result = run(*([command] if command else []), "--help")
+    return examples(result.out.partition("Examples:")[2])
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_has_examples_that_are_understood(run: Run, folder: Path, command: str) -> None:
     for spelling in ("--help", "-h"):
         result = run(*([command] if command else []), spelling)
         assert (result.code, result.err) == (0, "")
-    found = examples(result.out.partition("Examples:")[2])
+    found = help_examples(run, command)
     assert found, "no examples"
+    (folder / "pictures").mkdir()  # that the explorer saves to
     for arguments in found:
         assert arguments[0] in COMMANDS
         if command and arguments[0] != command:
             assert arguments[0] in ("render", "zoom")  # what makes the file for the example proper
-        check(run, folder, arguments)
+        understood(arguments)
 
 
 def test_help_names_every_option(run: Run) -> None:
@@ -213,14 +238,19 @@ def test_help_names_every_option(run: Run) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_on_pages_are_understood(page: str) -> None:
     """Their commands and options exist and take what they are given, up to what files are asked for."""
-    context = click.Context(cli, **cli.context_settings)  # commands keep the help option of the first context
     for arguments in examples(shell(page)):
-        _, command, rest = cli.resolve_command(context, arguments)
-        assert command is not None, arguments
-        try:
-            command.make_context(arguments[0], list(rest), parent=context)
-        except click.exceptions.Exit:
-            assert "--help" in arguments
+        understood(arguments)
+
+
+def understood(arguments: list[str]) -> None:
+    """Fail unless a command and its options exist and take what they are given."""
+    context = click.Context(cli, **cli.context_settings)  # commands keep the help option of the first context
+    _, command, rest = cli.resolve_command(context, arguments)
+    assert command is not None, arguments
+    try:
+        command.make_context(arguments[0], list(rest), parent=context)
+    except click.exceptions.Exit:
+        assert "--help" in arguments
 
 
 def _pages() -> list[ParameterSet]:

@@ -55,7 +55,7 @@ def field(crew: Crew) -> Words:
 @pytest.mark.full
 def test_crew_processes_are_reused_for_later_jobs(workers: list[WorkerProcess]) -> None:
     """Another view, cap, size and other planes; each as from a crew, or a device, that has done nothing before."""
-    jobs = [job(), job(-1, 9000), job(-1, 50_000, 101, 77), replace(job(), planes=("counts", "smooth")), job()]
+    jobs = [job(), job(-1, 50_000, 101, 77), replace(job(), planes=("counts", "smooth"))]
     choices = crew_choices(job())[:2]  # rusticl ends a process now and then, which is no matter of this test
     with closing(Crew(choices)) as crew:
         crew.assemble()

@@ -169,6 +169,7 @@ def test_long_steps_are_those_of_the_replay(
     assert np.mean(results[0] == true) >= (share if number == "double" else 0.2)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("builds_perturbation")
 @pytest.mark.parametrize(("text", "re", "im", "depth"), [PLACES[0], PLACES[-1]])
 def test_bits_do_not_depend_on_lanes_launches_or_blocks(

@@ -65,6 +65,7 @@ def test_explicit_reference_serves_neighbouring_views(device: Device) -> None:
 
 @pytest.mark.parametrize("budget", [1e-4, 10.0])
 def test_the_budget_changes_no_bit(device: Device, budget: float) -> None:
+    budget = budget if device.fp64 else 100 * budget  # those that are known are as much slower
     field, report = render(job(), device, Settings(budget=budget))
     np.testing.assert_array_equal(field.counts, replayed(field.job))
     assert report.launches >= (3 if budget < 1 else 1)

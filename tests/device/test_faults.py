@@ -175,7 +175,13 @@ def test_long_launch_within_budget_is_not_a_fault(tmp_path: Path) -> None:
 
 @pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no sleep that holds the interpreter")
-@pytest.mark.parametrize("choice", crew_choices(), ids=lambda choice: choice.device.platform)
+@pytest.mark.parametrize(
+    "choice",
+    [
+        pytest.param(choice, marks=[pytest.mark.long] * (k > 0), id=choice.device.platform)
+        for k, choice in enumerate(crew_choices())
+    ],
+)
 def test_driver_that_compiles_at_first_launch_is_not_timed_out(choice: Choice, tmp_path: Path) -> None:
     """It holds the interpreter for longer than a launch may take; the kernel is one that no start has launched."""
     flag = tmp_path / "flag"

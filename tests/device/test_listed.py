@@ -45,7 +45,7 @@ def listed(work: Work, indices: npt.NDArray[np.uint32], block: Block = BLOCK) ->
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kind", JOBS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=[pytest.mark.long] * (kind == "fixed")) for kind in JOBS])
 def test_listed_pixels_equal_the_full_picture(
     device: Device, kind: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

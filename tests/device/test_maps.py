@@ -129,7 +129,7 @@ def test_levels_and_tiles(target: Target, chart: str) -> None:
         tiling(job, target.device)
 
 
-@pytest.mark.parametrize("number", FIXED)
+@pytest.mark.parametrize("number", ["fp128", pytest.param("fixed:8", marks=pytest.mark.long)])
 def test_levels_and_tiles_of_fixed_point(device: Device, number: str) -> None:
     """Where the pitches are multiples of the last place, as m·2^−e is."""
     pitch = DYADIC.pitch

@@ -53,6 +53,7 @@ def test_counts_are_those_of_the_replay(device: Device) -> None:
     np.testing.assert_array_equal(results[0], counts)
 
 
+@pytest.mark.full
 def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device) -> None:
     job = _job(MINIBROT, 7_000_000)
     wide = default_variant(device, by_name("double")).lanes > 1

@@ -109,7 +109,9 @@ def test_smooth_is_the_same(target: Target) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", ["fp128", "fixed:2", "fixed:5", pytest.param("fixed:6", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "number", ["fp128", "fixed:2", *(pytest.param(name, marks=pytest.mark.long) for name in ("fixed:5", "fixed:6"))]
+)
 def test_fixed(device: Device, number: str) -> None:
     variants = [
         default_variant(device, by_name(number), digits) for digits in ({True, False} if device.fp64 else {False})

@@ -120,7 +120,9 @@ def test_study(device: Device, name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in ("scaling", "sizes"))) for name in STUDIES]
+)
 def test_wrong_device_is_detected(best: Device, name: str) -> None:
     rows = [row for row in find_study(name).run(tiny(WrongDevice(best.spec, best.handle))) if not row.error]
     rows = [row for row in rows if row.spec != native.SPEC]

@@ -58,7 +58,7 @@ def test_numbers(device: Device, number: str, request: pytest.FixtureRequest) ->
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("planes", PLANE_SETS)
+@pytest.mark.parametrize("planes", [PLANE_SETS[0], pytest.param(PLANE_SETS[1], marks=pytest.mark.long)])
 def test_planes(device: Device, planes: tuple[str, ...]) -> None:
     assert set(planes) <= set(PLANES)
     alike(Job(WHOLE, planes=planes), device)

@@ -92,7 +92,7 @@ def _field(max_iterations: int) -> Field:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("max_iterations", [500, 5_000_000, 4_294_967_294])
+@pytest.mark.parametrize("max_iterations", [500, pytest.param(5_000_000, marks=pytest.mark.long), 4_294_967_294])
 def test_colours_are_those_of_the_package(modules: "Page", max_iterations: int) -> None:
     script = """async (load, { palette, cap, counts, smooth, colourings }) => {
         const { placesOf, cyclesOf } = await load('cycles.js');

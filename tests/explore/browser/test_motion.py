@@ -76,7 +76,7 @@ def test_values_and_counts_have_the_same_colours(wanderer: Explorer) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("coarser", [2, 4])
+@pytest.mark.parametrize("coarser", [2, pytest.param(4, marks=pytest.mark.long)])
 def test_a_canvas_with_fewer_columns_shows_the_same_picture(wanderer: Explorer, coarser: int) -> None:
     """While views with fewer columns are requested, a slow canvas has as many as they; at rest it has all."""
     wanderer.run("(explorer) => explorer.follow('#re=-0.7436&im=0.1318&zoom=100&n=300&palette=classic')")
