@@ -76,5 +76,7 @@ class GrowthWatch:
         q = growth.s * x
         if q >= 0.5:
             return False
-        sizes, a = (np.concatenate(parts)[: end - 1] for parts in (self._sizes, self._growths))
-        return bool((sizes + a * (x / (1 - q) * _UP)).max() < _INSIDE)
+        for parts in (self._sizes, self._growths):
+            parts[:] = [np.concatenate(parts)]
+        (sizes,), (a,) = self._sizes, self._growths
+        return bool((sizes[: end - 1] + a[: end - 1] * (x / (1 - q) * _UP)).max() < _INSIDE)

@@ -5,6 +5,7 @@ W_j = F^j(0, 0), a step of F apart; so they are few, however many iterations the
 """
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -72,10 +73,14 @@ def threshold_of(growth: GrowthSums, watch: GrowthWatch, end: int, radius: float
     most = least
     while 2.0 ** (most + 1) * growth.a**2 <= _MOST:
         t = 2.0 ** (most + 2)
-        if growth.rest(ORDER, t, radius) > _TARGET * growth.a * t / 2 or not watch.reach(end, growth, t, radius):
+        if growth.rest(ORDER, t, radius) > _TARGET * growth.a * t / 2:
             break
         most += 1
-    return most
+    # Orbits that stay inside for one t do so for each smaller one.
+    held = bisect_left(
+        range(least + 1, most + 1), True, key=lambda m: not watch.reach(end, growth, 2.0 ** (m + 1), radius)
+    )
+    return least + held
 
 
 def no_nodes() -> Doubles:
