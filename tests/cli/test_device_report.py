@@ -10,7 +10,7 @@ import pytest
 from mandelcl.cli import device_report
 from mandelcl.cli.device_report import DIGESTS, REFERENCE_JOBS
 from mandelcl.opencl.device import Device
-from tests.warm import warm
+from tests.warm import share
 
 USER, HOST = "quentinplanted", "planted-host-7"
 
@@ -30,10 +30,11 @@ def run(folder: Path, *arguments: str, **settings: str) -> tuple[subprocess.Comp
 @pytest.mark.one_device
 def test_a_device_s_report(device: Device, tmp_path: Path, folder: Path) -> None:
     """It runs no file of the current folder."""
-    warm(tmp_path / "cache")
+    share(tmp_path / "cache")
     for name in ("json", "numpy", "queue"):
         (folder / f"{name}.py").write_text(f"from pathlib import Path; Path({str(tmp_path / 'run')!r}).touch()")
     done, text = run(tmp_path, "--device", device.spec, MANDELCL_CACHE=str(tmp_path / "cache"))
+    share(tmp_path / "cache")
     assert not (tmp_path / "run").exists()
     assert done.returncode == 0, done.stderr
     assert "1 device" in done.stderr

@@ -191,8 +191,8 @@ def _draw_small(picture: Path, path: Path) -> None:
 
 
 # These measure devices, and those have the most examples.
-_LEVELS = dict.fromkeys(("bench", "devices", "tune", "render", "zoom"), pytest.mark.long)
-_LEVELS |= dict.fromkeys(("lab", "film", "explore"), pytest.mark.full)
+_LEVELS = dict.fromkeys(("bench", "devices", "tune", "render", "zoom", "explore"), pytest.mark.long)
+_LEVELS |= dict.fromkeys(("lab", "film"), pytest.mark.full)
 
 
 @pytest.mark.parametrize(

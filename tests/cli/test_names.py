@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import SMALL
-from tests.warm import warm
+from tests.warm import share
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: names that are any bytes"),
@@ -31,7 +31,7 @@ def test_folder_from_environment_may_have_any_name(
     variable: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / BYTES).mkdir()
-    warm(folder / BYTES / {"HOME": ".cache/mandelcl"}.get(variable, ""))
+    share(folder / BYTES / {"HOME": ".cache/mandelcl"}.get(variable, ""))
     if variable == "HOME":
         folders = ("XDG_CACHE_HOME", "MANDELCL_CACHE", "POCL_CACHE_DIR")
         for name in (*folders, "MANDELCL_VENDORS", "OCL_ICD_VENDORS"):  # the last are set by a first look for devices

@@ -16,7 +16,7 @@ from mandelcl.files import cache
 from mandelcl.opencl.device import discover
 from mandelcl.opencl.runtimes import prepare
 from tests.cli.conftest import SMALL
-from tests.warm import warm
+from tests.warm import share
 
 pytestmark = [
     pytest.mark.usefixtures("usable"),
@@ -60,7 +60,7 @@ class Command:
     def __init__(self, root: Path) -> None:
         self.vendors, self.cache = root / "vendors", root / "cache"
         self.vendors.mkdir()
-        warm(self.cache)
+        share(self.cache)
         for vendor in prepare().vendors:
             if vendor.origin == "system":
                 (self.vendors / vendor.icd.name).write_bytes(vendor.icd.read_bytes())
@@ -78,6 +78,8 @@ class Command:
             check=False,
         )
         assert done.returncode == 0, done.stderr
+        if variables.get("MANDELCL_CACHE") is None:
+            share(self.cache)
         *report, last = done.stdout.splitlines()
         return Ran(**json.loads(last), report=json.loads(report[0]) if report else {})
 

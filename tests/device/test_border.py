@@ -187,7 +187,7 @@ def random_differences(total: int, size: int, plan: DivisionPlan, formula: Formu
 
 # The default's target is a pixel in ten million; here are two hundred thousand, and six hundred million.
 @pytest.mark.parametrize(
-    ("total", "size", "most"), [(40, 72, 0), pytest.param(10_000, 250, 60, marks=pytest.mark.long)]
+    ("total", "size", "most"), [(20, 72, 0), pytest.param(10_000, 250, 60, marks=pytest.mark.long)]
 )
 def test_random_views(total: int, size: int, most: int) -> None:
     assert random_differences(total, size, DivisionPlan(first=8, smallest=4, trust="nothing")) == (0, 0)
@@ -195,7 +195,7 @@ def test_random_views(total: int, size: int, most: int) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("total", "size", "most"), [(10, 72, 0), pytest.param(1000, 250, 10, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("total", "size", "most"), [(4, 72, 0), pytest.param(1000, 250, 10, marks=pytest.mark.long)])
 def test_random_views_of_the_cubic(total: int, size: int, most: int) -> None:
     strict = DivisionPlan(first=8, smallest=4, trust="nothing")
     assert random_differences(total, size, strict, Multibrot3()) == (0, 0)

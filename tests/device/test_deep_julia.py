@@ -114,7 +114,7 @@ def test_orbits_that_begin_outside_have_a_count_of_0(device: Device, number: str
     assert results[certified.first_words["certified"]].all()
 
 
-@pytest.mark.full
+@pytest.mark.long
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("place", ["hybrid"])
 def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device, place: str) -> None:

@@ -37,7 +37,7 @@ PLACES: dict[str, tuple[View, int]] = {
 }
 RESOLVES = {"fixed:2": ("whole set", "mini set 1", "far away")}
 CASES = [  # some compilers take half a minute for fixed:8
-    pytest.param(number, place, marks=[pytest.mark.long] * (number == "fixed:8"), id=f"{number}-{place}")
+    pytest.param(number, place, marks=[pytest.mark.long] * (number in ("fixed:5", "fixed:8")), id=f"{number}-{place}")
     for number in NUMBERS
     for place in RESOLVES.get(number, PLACES)
 ]
@@ -106,7 +106,7 @@ def pieces(device: Device, share: int) -> list[Variant]:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("number", "share"), [("fp128", 0), ("fixed:5", 1)])
+@pytest.mark.parametrize(("number", "share"), [("fp128", 0), pytest.param("fixed:5", 1, marks=pytest.mark.long)])
 def test_any_split(device: Device, number: str, share: int) -> None:
     for place, block in (("whole set", (20, 9)), ("near -2, 1e20", (4, 7))):
         job = job_of(number, place)

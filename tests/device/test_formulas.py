@@ -102,7 +102,7 @@ def test_every_pixel_of_fp128(device: Device) -> None:
         check(Job(view, max_iterations, radius_squared, formula, "fp128", "fixed", planes=("counts", "smooth")), device)
 
 
-@pytest.mark.full
+@pytest.mark.long
 def test_every_pixel_of_eight_words(device: Device) -> None:
     _, three, least = radii(by_name("fixed:8"))
     cases: list[Case] = [(julia, SMALL, 40, three) for julia in (INSIDE[1], *ON_THE_CIRCLE)]

@@ -63,7 +63,7 @@ def test_julia_sets(device: Device, formula: Formula) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", ["fp128", "fixed:8"])
+@pytest.mark.parametrize("number", ["fp128", pytest.param("fixed:8", marks=pytest.mark.long)])
 @pytest.mark.parametrize("formula", named("multibrot-5"))
 def test_named_in_fixed_point(device: Device, formula: Formula, number: str) -> None:
     """With a radius for which there is room; beyond the disc orbits grow until digits are lost, or are held."""
@@ -120,7 +120,7 @@ def test_hybrids_in_every_rounding(target: Target, k: int) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", ["fp128", "fixed:8"])
+@pytest.mark.parametrize("number", ["fp128", pytest.param("fixed:8", marks=pytest.mark.long)])
 @pytest.mark.parametrize("k", [pytest.param(k, marks=[pytest.mark.long] if k else []) for k in range(HYBRIDS)])
 def test_hybrids_in_fixed_point(device: Device, k: int, number: str) -> None:
     formula = drawn(HYBRIDS)[k]

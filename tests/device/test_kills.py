@@ -130,7 +130,7 @@ def in_use(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.full
+@pytest.mark.long
 def test_kills_at_random_moments(tmp_path: Path, spec: str, undisturbed: Undisturbed) -> None:
     print(dict(kill_often(in_use(tmp_path), 4, spec, undisturbed)))
 

@@ -83,7 +83,7 @@ def test_quarters_turn_the_picture_counter_clockwise(target: Target) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", FIXED)
+@pytest.mark.parametrize("number", ["fp128", pytest.param("fixed:8", marks=pytest.mark.long)])
 def test_quarters_turn_the_picture_of_fixed_point(device: Device, number: str) -> None:
     turning(device, number, "fixed")
 

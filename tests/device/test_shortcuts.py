@@ -110,7 +110,7 @@ def test_smooth_is_the_same(target: Target) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "number", ["fp128", "fixed:2", *(pytest.param(name, marks=pytest.mark.long) for name in ("fixed:5", "fixed:6"))]
+    "number", ["fixed:2", *(pytest.param(name, marks=pytest.mark.long) for name in ("fp128", "fixed:5", "fixed:6"))]
 )
 def test_fixed(device: Device, number: str) -> None:
     variants = [

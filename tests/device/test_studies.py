@@ -95,7 +95,9 @@ def _divides(device: Device) -> bool:
 
 @pytest.mark.full
 @pytest.mark.one_device
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name == "scaling")) for name in STUDIES]
+)
 def test_study(device: Device, name: str, tmp_path: Path) -> None:
     study = find_study(name)
     rows = list(study.run(tiny(device)))

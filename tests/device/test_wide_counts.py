@@ -48,7 +48,7 @@ def alike(job: Job, device: Device) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", ["float", "double", "fp128", "fixed:3"])
+@pytest.mark.parametrize("number", ["float", "double", pytest.param("fp128", marks=pytest.mark.long), "fixed:3"])
 def test_numbers(device: Device, number: str, request: pytest.FixtureRequest) -> None:
     if number not in ("float", "double") and not (device.fp64 or request.config.getoption("--long")):
         pytest.skip("rusticl compiles each kernel of fixed point for a minute and more: run with --long")
@@ -75,6 +75,7 @@ def test_perturbation(device: Device) -> None:
     alike(deep.job(WHOLE, LIMIT, number, planes=("counts", "smooth")), device)
 
 
+@pytest.mark.one_device
 @pytest.mark.usefixtures("builds_perturbation")
 def test_differences_far_on(device: Device) -> None:
     """Orbits by turns carry their counts: told of earlier iterations, they end as many later."""
@@ -103,6 +104,7 @@ def test_differences_far_on(device: Device) -> None:
     np.testing.assert_array_equal(wide.counts.of(results)[escaped], truth[escaped] + BEFORE)
 
 
+@pytest.mark.one_device
 @pytest.mark.usefixtures("builds_perturbation")
 def test_certified(device: Device) -> None:
     alike(Job(INSIDE, planes=("counts", "smooth", "certified")), device)
@@ -129,6 +131,7 @@ def test_several_devices(exercised: list[str]) -> None:
     assert shared.planes["smooth"].tobytes() == alone.planes["smooth"].tobytes()
 
 
+@pytest.mark.one_device
 def test_a_turned_julia_set(device: Device) -> None:
     """Escaped orbits are tested at each step where they may come back, and a count may be 0."""
     formula = MANDELBROT.julia(Fraction(1, 4), Fraction(1, 8))

@@ -16,7 +16,7 @@ from mandelcl.opencl.device import Device
 from tests.device.word_cases import ACCESS, call, chunks, integers, random_words, words_of
 from tests.oracle.fixed import OPERATIONS, WIDE
 
-WIDTHS = (2, 3, 4, 5, 8, 16, 32)
+WIDTHS = (2, 3, 4, *(pytest.param(words, marks=pytest.mark.long) for words in (5, 8, 16)), 32)
 BODIES = {
     "zero": "words_zero(z);",
     "copy": "words_copy(z, x);",

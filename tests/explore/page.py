@@ -223,14 +223,14 @@ class Page:
         while True:
             self.receive()
 
-    def wait_for(self, send_message: str, picture: "Picture | None" = None) -> dict[str, Any]:
-        """Return the next message of a kind; what comes before it belongs to a picture, or to nobody."""
+    def wait_for(self, *kinds: str, picture: "Picture | None" = None) -> dict[str, Any]:
+        """Return the next message of one of some kinds; what comes before it belongs to a picture, or to nobody."""
         while True:
             message = self.receive()
             if isinstance(message, dict):
                 if picture is not None:
                     picture.reported.append(message)
-                if message["say"] == send_message:
+                if message["say"] in kinds:
                     return message
             elif picture is not None:
                 picture.take(message)

@@ -100,7 +100,7 @@ def test_device_has_one_process_under_any_spec(tmp_path: Path) -> None:
         page.view(HOME, devices=[one["spec"]])
         for name in (one["name"].upper(), f" {one['spec']} ", "no such device"):
             picture = page.begin(HOME, devices=[name])
-            page.wait_for("failed" if "no such" in name else "complete", picture)
+            page.wait_for("failed" if "no such" in name else "complete", picture=picture)
         named = [device for device in listed(page) if one["name"].lower() in device["name"].lower()]
         assert len(workers(server)) <= 1 + len(named)
 
@@ -134,7 +134,7 @@ def test_a_worker_that_hangs_is_ended(tmp_path: Path) -> None:
             page.begin(HOME, lattice=long)
         page.ask("ping", "pong")
         picture = page.begin(HOME, origin=[-20, -20])
-        line = page.wait_for("device-lost", picture)["line"]
+        line = page.wait_for("device-lost", picture=picture)["line"]
         assert "lost: silent for 10 s" in line
         page.finish(picture)
         assert picture.came.all()

@@ -1,4 +1,4 @@
-"""An eighth of 3 000 cases (`--long`: all), and that the suite can fail: planted faults are found."""
+"""A hundred of 3 000 cases (`--long`: all), and that the suite can fail: planted faults are found."""
 
 import os
 import re
@@ -12,11 +12,12 @@ from tests.fuzz.categories import CATEGORIES, WHOLE, Block, schedule
 from tests.fuzz.planted import PLANTS
 from tests.fuzz.running import Failure, Piece, Tally
 from tests.fuzz.state import OtherRunError, State
+from tests.warm import share
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: /proc, limits, signals")
 _ROOT = Path(__file__).resolve().parents[2]
 _CASES, _SEED = 3000, 20261122
-_SMALL_PART, _EIGHTH = "1/60", "1/8"
+_SMALL_PART, _LARGER_PART = "1/60", "1/30"
 _QUARTERS = [f"{k}/4" for k in (1, 2, 3, 4)]  # that may run side by side, each in one process
 
 
@@ -32,6 +33,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     folder = tmp_path_factory.getbasetemp()
     folder = (folder if worker_id == "master" else folder.parent) / "fuzz-cache"
     folder.mkdir(mode=0o700, exist_ok=True)
+    share(folder)
     return folder
 
 
@@ -39,7 +41,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     "part",
     [
         _SMALL_PART,
-        pytest.param(_EIGHTH, marks=pytest.mark.full),
+        pytest.param(_LARGER_PART, marks=pytest.mark.full),
         *(pytest.param(part, marks=pytest.mark.long) for part in _QUARTERS),
     ],
 )
@@ -68,7 +70,7 @@ def test_a_planted_fault_is_found(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_what_needs_a_library_that_is_missing_is_left_out(tmp_path: Path) -> None:
+def test_what_needs_a_library_that_is_missing_is_left_out(tmp_path: Path, shared: Path) -> None:
     """It is said once, and no case fails for it."""
     without = {"OpenEXR": ".exr", "pyvips": ".dzi", "tifffile": ".tif", "av": "encoded films", "websockets": "explorer"}
     libraries = tmp_path / "libraries"
@@ -76,7 +78,7 @@ def test_what_needs_a_library_that_is_missing_is_left_out(tmp_path: Path) -> Non
     for name in without:
         (libraries / f"{name}.py").write_text(f"raise ModuleNotFoundError('No module named {name}', name='{name}')")
     kinds = [word for name in ("interrupts", "foreign", "pictures", "explorer") for word in ("--only", name)]
-    done = fuzz("--cases", "40", *kinds, keep=tmp_path / "kept", path=str(libraries))
+    done = fuzz("--cases", "40", *kinds, "--cache", str(shared), keep=tmp_path / "kept", path=str(libraries))
     assert done.returncode == 0, done.stdout + done.stderr
     for what in without.values():
         assert done.stdout.count(f"without {what}: ") == 1
