@@ -47,9 +47,13 @@ def command(width: int, height: int, path: str, devices: tuple[str, ...], resume
             lambda cancel: render_to([path], job, colouring, devices, resume=resume, cancel=cancel, single_use=True)
         )
     except DeviceError as error:
-        from mandelcl.engine.choose import lacks_double
+        from mandelcl.engine import choose
 
-        # That advises another number, and this picture has one alone.
+        found = choose.matching(devices)
+        if any(device.fp64 for device in found):
+            raise
+        # The error advises another number, and this picture has one alone.
+        labels = ", ".join(device.label for device in found)
         advice = "no double precision, which this picture needs; `mandelcl render` draws the whole set without it"
-        raise DeviceError(str(error).replace(lacks_double(job), advice), error.device) from error
+        raise DeviceError(f"{labels}: {advice}", error.device) from error
     print_line(f"{path}: {width}x{height} in {report.wall_s:.3f} s on {report.devices_text}")
