@@ -36,6 +36,7 @@ from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, INSIDE, PERIOD, Orbit
 from mandelcl.perturbation.rationals import Rationals
 
 _MORE_BITS, _MORE_BITS_OF_SQUARE = 64, 0  # than references of version 1 have, at first
+_MOST_DIGITS = 16  # times as many as the bits of a first attempt
 _MOST_MORE_BITS = 1 << 16
 _FARTHEST = 1 << 500  # doubles have the place behind it, too
 _LOOK = 256  # iterations between two looks at what cancels
@@ -163,12 +164,24 @@ def exact_orbit(
                 return square_orbit(reference, iterations, radius_squared, bits + spare, cancel, progress, look)
             return _orbit(reference, formula, phase, iterations, radius_squared, bits + spare, cancel, progress)
         except OpenRoundingError as error:
-            spare += max(error.bits, spare)
+            more = max(error.bits, spare)
+            if error.lost:
+                more = max(more, _bits_near_a_nucleus(reference, bits) - spare)
+            spare += more
             if spare > _MOST_MORE_BITS:
                 raise InvalidInputError(
                     "the reference's orbit comes too near to an axis or to the escape radius to be rounded; "
                     "move the center a little"
                 ) from error
+
+
+def _bits_near_a_nucleus(reference: Reference, bits: int) -> int:
+    """Return how many more bits show where the orbit of a centre is that is a nucleus but for its last digits.
+
+    At the period its z is not told from 0 by fewer. A centre of very many digits is not taken for one.
+    """
+    digits = max(part.denominator.bit_length() for part in (reference.re, reference.im)) + 2 * _MORE_BITS
+    return digits - bits if digits <= _MOST_DIGITS * bits else 0
 
 
 def _orbit(

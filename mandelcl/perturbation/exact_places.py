@@ -47,11 +47,14 @@ FAR = 2.0 ** (_EDGE_EXPONENT + 1)  # as a share of R²: there doubles tell the s
 
 
 class OpenRoundingError(Exception):
-    """A bound on an error leaves a rounding open; with so many `bits` more it may not."""
+    """A bound on an error leaves a rounding open; with so many `bits` more it may not.
 
-    def __init__(self, bits: int) -> None:
+    `lost` says that hardly anything is known of the number.
+    """
+
+    def __init__(self, bits: int, *, lost: bool = False) -> None:
         super().__init__(bits)
-        self.bits = bits
+        self.bits, self.lost = bits, lost
 
 
 def rounded_place(z: Parts, error: int, zeros: Flags, bits: int, radius_squared: Fraction) -> ExactPlace:
@@ -126,7 +129,8 @@ def require_sure(value: int, error: int) -> None:
         drop = size.bit_length() - _DOUBLE_BITS
         rest = size & ((1 << drop) - 1) if drop > 0 else 0
         if drop <= 0 or not error <= rest < (1 << drop) - error:
-            raise OpenRoundingError(max(MORE_BITS, error.bit_length() - size.bit_length() + 2 * _DOUBLE_BITS))
+            bits = error.bit_length() - size.bit_length() + 2 * _DOUBLE_BITS
+            raise OpenRoundingError(max(MORE_BITS, bits), lost=size <= error)
 
 
 def units_of(error: float, bits: int) -> int:

@@ -148,7 +148,7 @@ class _Computation(OrbitComputation):
         """Raise OpenRoundingError where a rounding of the next `count` values is not certain."""
         first = self.length + 1
         if not self._steady[:count].all():
-            raise OpenRoundingError(MORE_BITS)
+            raise OpenRoundingError(MORE_BITS, lost=True)
         if not self._whole:
             self._prove_roundings(count, z_re, z_im)
         kept = {first + k: place for k, place in self._special.items() if k < count}

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.core.reference import EXACT_VERSION, Reference
-from mandelcl.formulas import Formula
+from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.formulas.differential import Differential
 from mandelcl.perturbation import exact_orbit as module
 from mandelcl.perturbation import exact_period
 from mandelcl.perturbation.exact_batches import Batches, OrbitBatch
 from mandelcl.perturbation.exact_orbit import exact_orbit
+from mandelcl.perturbation.exact_square import square_orbit
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit
+from tests.device import deep
+from tests.host.orbits_exact import PERIOD_998
 from tests.operations import OPERATION_TEXTS
 from tests.places import FORMULA_NUCLEI, FORMULA_PLACES, Place, load
 
@@ -280,3 +283,26 @@ def test_one_more_by_c_is_the_sum_of_two_changes(exponent: int, length: int) -> 
     a, b, c, d, e = change
     at_once = (a + (1 << -e), b, c, d, e) if -4 * rules.digits <= e <= 0 else None
     assert rules.with_constant(change) == (at_once or rules.total(change, rules.beginning()))
+
+
+def test_a_nucleus_of_many_digits_takes_two_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the period its z is tiny; attempts with a few bits more each would find the same, later."""
+    re, im = deep.nucleus(*PERIOD_998, 998, 700)
+    attempts = list[int]()
+
+    def counted(*arguments: Any) -> Orbit:
+        attempts.append(arguments[3])
+        return square_orbit(*arguments)
+
+    def orbit() -> Orbit:
+        attempts.clear()
+        return exact_orbit(Reference(re, im, Fraction(1, 10**40), version=EXACT_VERSION), MANDELBROT, 0, 5000, FOUR)
+
+    monkeypatch.setattr(module, "square_orbit", counted)
+    found = orbit()
+    assert (found.length, found.ended, len(attempts)) == (998, PERIOD, 2)
+    monkeypatch.setattr(module, "_bits_near_a_nucleus", lambda *_arguments: 0)
+    later = orbit()
+    assert len(attempts) > 2
+    assert (found.re.tobytes(), found.im.tobytes()) == (later.re.tobytes(), later.im.tobytes())
+    assert (found.small, found.tiny) == (later.small, later.tiny)
