@@ -9,6 +9,7 @@ The summary names each implementation with the tests that ran on it; `--implemen
 import os
 import signal
 import tempfile
+from argparse import ArgumentTypeError
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -38,10 +39,15 @@ _PROPERTY = "implementation"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--full", action="store_true", help="run quick tests on each device, and those that take seconds, as CI does"
-    )
+    parser.addoption("--full", action="store_true", help="run quick tests on each device, and those that take seconds")
     parser.addoption("--long", action="store_true", help="run every combination, and tests that take minutes")
+    parser.addoption(
+        "--part",
+        type=_part,
+        default=(1, 1),
+        metavar="K/N",
+        help="of the tests that take seconds, run the K-th of N parts",
+    )
     parser.addoption(
         "--implementations",
         type=int,
@@ -49,6 +55,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="fail unless tests ran on N OpenCL implementations (also MANDELCL_TEST_IMPLEMENTATIONS=N)",
     )
+
+
+def _part(text: str) -> tuple[int, int]:
+    number, _, parts = text.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise ArgumentTypeError(f"{text!r} is not K/N with 1 ≤ K ≤ N")
+    return int(number), int(parts)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,6 +82,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests of higher levels than the command line asks for."""
     items[:], left = levels.split(items, *levels.asked(config), _first_device)
+    items[:], others = levels.in_part(items, *config.getoption("--part"))
+    left += others
     if left:
         config.hook.pytest_deselected(items=left)
 

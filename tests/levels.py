@@ -69,6 +69,19 @@ def split(
     return taken, left + [item for item in allowed if item.nodeid not in kept]
 
 
+def in_part(items: Iterable[pytest.Item], number: int, parts: int) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the tests of a part, the first being 1, and those of the others; tests of no seconds are in each part.
+
+    All cases of a test are in one part, which follows from the test's name.
+    """
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item in items:
+        own = not item.get_closest_marker("full") or crc32(item.nodeid.partition("[")[0].encode()) % parts == number - 1
+        (kept if own else left).append(item)
+    return kept, left
+
+
 def covering(
     cases: Sequence[Mapping[str, Hashable]],
     seed: int,

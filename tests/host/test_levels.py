@@ -1,9 +1,12 @@
 """Which tests a run takes: without an option each on one device, with `--full` each value of each parameter."""
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import levels
 from tests.levels import covering
 
 cases = st.lists(st.fixed_dictionaries({name: st.integers(0, 5) for name in "abc"}), min_size=1, max_size=60)
@@ -46,6 +49,16 @@ def test_each_value_of_a_free_axis_is_chosen_by_some_seed() -> None:
     assert {len(one) for one in chosen} == {5}
     assert [len({case["device"] for case in one}) for one in chosen] == [1] * 50
     assert {case["device"] for one in chosen for case in one} == {0, 1, 2, 3}
+
+
+def test_parts_have_each_test_once(request: pytest.FixtureRequest) -> None:
+    """But for those of no seconds, which are in each; the cases of one test are together."""
+    items = request.session.items
+    parts = [levels.in_part(items, number, 3)[0] for number in (1, 2, 3)]
+    found = Counter(item.nodeid for part in parts for item in part)
+    assert all(found[item.nodeid] == (1 if item.get_closest_marker("full") else 3) for item in items)
+    of = [{item.nodeid.partition("[")[0] for item in part if item.get_closest_marker("full")} for part in parts]
+    assert not of[0] & of[1] | of[0] & of[2] | of[1] & of[2]
 
 
 def test_a_test_without_parameters_runs() -> None:
