@@ -41,7 +41,8 @@ def installation(runtimes: Runtimes) -> str:
     lines += [f"{path}: {_read(path)}" for path in _FACTS]
     lines += [f"{folder}: {' '.join(sorted(_names(folder)))}" for folder in _DEVICE_FOLDERS]
     lines += [*map(_file, library_folders())]
-    lines += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(_VARIABLES)]
+    # Another thread may change other variables meanwhile, which `items` does not bear.
+    lines += [f"{name}={os.environ.get(name)}" for name in sorted(os.environ) if name.startswith(_VARIABLES)]
     return "\n".join(lines)
 
 

@@ -1,7 +1,8 @@
 """The text by which an installation of runtimes is told from another."""
 
 import os
-from collections.abc import Callable
+from collections import UserDict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,16 @@ def test_fingerprint_contains_every_module_that_chooses_devices(installed: Machi
     modules = sorted((PACKAGE / name).rglob("*.py"))
     assert modules
     assert [path for path in modules if f"{path} " not in found] == []
+
+
+class _Vanishing(UserDict[str, str]):
+    """An environment of which another thread removes a variable after its name was read."""
+
+    def __iter__(self) -> Iterator[str]:
+        yield from [*self.data, "GONE"]
+
+
+def test_variables_may_vanish_meanwhile(installed: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = text(installed)
+    monkeypatch.setattr(os, "environ", _Vanishing(dict(os.environ)))
+    assert text(installed) == before
