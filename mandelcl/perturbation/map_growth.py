@@ -76,7 +76,7 @@ class GrowthWatch:
         q = growth.s * x
         if q >= 0.5:
             return False
-        for parts in (self._sizes, self._growths):
-            parts[:] = [np.concatenate(parts)]
+        if len(self._sizes) > 1:  # it is asked several times about the same places
+            self._sizes, self._growths = [np.concatenate(self._sizes)], [np.concatenate(self._growths)]
         (sizes,), (a,) = self._sizes, self._growths
         return bool((sizes[: end - 1] + a[: end - 1] * (x / (1 - q) * _UP)).max() < _INSIDE)
