@@ -12,7 +12,7 @@ from mandelcl.core.numbers import NUMBERS
 
 # Golden fields and published cases run in every combination, whatever the level.
 WHOLE = ("tests/golden/", "tests/device/test_published.py")
-# A test runs with one value of these where it is `_spread`: there are so many tests that all occur.
+# A test runs with one value of these at the lowest level, or where it takes seconds: so many tests have all of them.
 FREE = ("device",)
 # What kernels are built for.
 BUILD = ("device", "number", "rounding", "formula", "variant")
@@ -60,17 +60,21 @@ def split(
             continue
         able = [item for item in own if not _is_skipped(item)] or own[:1]
         axes = [_axes(item) for item in able]
-        if level == Level.FULL and _spread(own, level):
+        free: tuple[str, ...] = ()
+        avoided = frozenset[str]()
+        if level == Level.QUICK:
+            free = FREE
+        elif all(item.get_closest_marker("full") for item in own):
+            # These take seconds, so one device of each type is enough: a processor and a GPU.
             axes = [axis | {"type": _type_of(item)} for axis, item in zip(axes, able, strict=True)]
-        free = FREE if _spread(own, level) else ()
-        avoided = _slow_devices(able) if level == Level.FULL else frozenset[str]()
+            free, avoided = FREE, _slow_devices(able)
         kept.update(able[k].nodeid for k in covering(axes, crc32(name.encode()), free, avoided))
     taken = [item for item in allowed if item.nodeid in kept]
     return taken, left + [item for item in allowed if item.nodeid not in kept]
 
 
 def in_part(items: Iterable[pytest.Item], number: int, parts: int) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Return the tests of a part, the first being 1, and those of the others; tests of no seconds are in each part.
+    """Return the tests of a part, the first being 1, and those of the others; quick tests are in each part.
 
     All cases of a test are in one part, which follows from the test's name.
     """
@@ -109,14 +113,6 @@ def covering(
         built.add(_build(cases[best]))
         missing -= wanted[best]
     return sorted(chosen)
-
-
-def _spread(items: Sequence[pytest.Item], level: Level) -> bool:
-    """Whether tests of one function are spread over the devices: quick ones, and those of seconds among `--full`.
-
-    Those of seconds then run on one device of each type, a processor and a graphics card.
-    """
-    return level == Level.QUICK or all(item.get_closest_marker("full") for item in items)
 
 
 def _slow_devices(items: Iterable[pytest.Item]) -> frozenset[str]:

@@ -52,7 +52,7 @@ def test_each_value_of_a_free_axis_is_chosen_by_some_seed() -> None:
 
 
 def test_parts_have_each_test_once(request: pytest.FixtureRequest) -> None:
-    """But for those of no seconds, which are in each; the cases of one test are together."""
+    """But for quick ones, which are in each; the cases of one test are together."""
     items = request.session.items
     parts = [levels.in_part(items, number, 3)[0] for number in (1, 2, 3)]
     found = Counter(item.nodeid for part in parts for item in part)
