@@ -134,6 +134,15 @@ def usable_double(request: pytest.FixtureRequest) -> None:
         pytest.skip("no OpenCL device with double")
 
 
+@pytest.fixture(scope="session")
+def compiler() -> None:
+    """Skip where no C compiler builds the oracle's loops."""
+    from tests.oracle import compiled  # lazily: only tests that need them wait for the build
+
+    if not compiled.available():
+        pytest.skip("needs a C compiler")
+
+
 @pytest.fixture
 def links(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Skip a test of symbolic links where this user may make none, or none that says that it is one."""

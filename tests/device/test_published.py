@@ -11,7 +11,8 @@ from mandelcl.files import output
 from mandelcl.lab.studies.jobs import coursework_job
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
-from tests.oracle import compiled, published
+from tests.oracle import published
+from tests.oracle.marks import needs_compiler
 
 SIZES = [(4, 4), (5, 7), (37, 41), (64, 48), (256, 256), (1000, 600)]
 LARGE = [(4096, 4096)]
@@ -58,7 +59,7 @@ def test_dynamic_parallelism(device: Device, size: int, cap: int) -> None:
     np.testing.assert_array_equal(counts, published.dynamic_parallelism_counts(size, size, cap))
 
 
-@pytest.mark.skipif(not compiled.available(), reason="needs a C compiler")
+@needs_compiler
 def test_hpc_float_against_double(device: Device) -> None:
     """On the report's grid of 1500 × 1000, in the design's order: this many pixels differ."""
     if not device.fp64:
@@ -67,13 +68,12 @@ def test_hpc_float_against_double(device: Device) -> None:
     assert int(np.count_nonzero(in_float != in_double)) == 7580
 
 
+@needs_compiler
 @pytest.mark.parametrize("number", ["float", "double"])
 def test_hpc(device: Device, number: str) -> None:
     """Nearly the report's own order of operations: hardly a pixel differs."""
     if number == "double" and not device.fp64:
         pytest.skip("no double precision")
-    if not compiled.available():
-        pytest.skip("needs a C compiler")
     field, _ = render(published.hpc_job(60, number), device)
     ours = np.where(field.counts > 1000, np.uint32(0), field.counts)[::-1]
     theirs = published.hpc_avx_counts(60, np.float32 if number == "float" else np.float64)

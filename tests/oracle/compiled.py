@@ -1,7 +1,7 @@
-"""The definition of a count in C, compiled once a process into a folder that goes when the process does."""
+"""The definition of a count in C, compiled once a run of the tests, into a folder that goes with its cache."""
 
-import atexit
 import ctypes
+import hashlib
 import os
 import shutil
 import subprocess
@@ -48,8 +48,29 @@ def library() -> ctypes.CDLL | None:
     compiler = shutil.which(os.environ.get("CC") or "cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None or os.name == "nt":
         return None
-    folder = Path(tempfile.mkdtemp(prefix="mandelcl-oracle-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    built = _folder(compiler) / "loops.so"
+    if not built.exists():
+        with tempfile.TemporaryDirectory(dir=built.parent) as name:
+            loops = _built(compiler, Path(name))
+            if loops is None:
+                return None
+            loops.replace(built)  # another process may load what another one has built
+    loaded = ctypes.CDLL(str(built))
+    if not _fuses(loaded):
+        raise RuntimeError(f"fma as {compiler} builds it rounds twice")
+    return loaded
+
+
+def _folder(compiler: str) -> Path:
+    """Return the folder, in this run's cache, for what a compiler makes of the sources as they are."""
+    texts = [compiler.encode(), *(path.read_bytes() for path in sorted(_SOURCES.glob("loops*.[ch]")))]
+    folder = Path(os.environ["MANDELCL_CACHE"]) / "oracle" / hashlib.sha256(b"\0".join(texts)).hexdigest()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _built(compiler: str, folder: Path) -> Path | None:
+    """Build the loops in a folder; return None where the compiler cannot build a trivial program either."""
     trivial = folder / "trivial.c"
     trivial.write_text("#include <math.h>\ndouble root(double x) { return sqrt(x); }\n", encoding="ascii")
     if _build(compiler, (), trivial, folder):
@@ -57,10 +78,7 @@ def library() -> ctypes.CDLL | None:
     for options in _OPTIONS:
         complaint = _build(compiler, options, _SOURCES / "loops.c", folder)
         if not complaint:
-            loops = ctypes.CDLL(str(folder / "loops.so"))
-            if not _fuses(loops):
-                raise RuntimeError(f"fma as {compiler} builds it rounds twice")
-            return loops
+            return folder / "loops.so"
     raise RuntimeError(f"{compiler} does not build the oracle: {complaint}")
 
 
