@@ -202,6 +202,7 @@ def test_a_missing_matplotlib_is_one_line(run: Run, monkeypatch: pytest.MonkeyPa
     assert line == f"mandelcl: --plot needs matplotlib: {how_to_install('plot')}"
 
 
+@pytest.mark.full
 def test_interrupt_keeps_measured_rows(folder: Path) -> None:
     process = start("bench", "border", "--scale", "1/32", "--json", "t.json", "--markdown", "t.md", cwd=folder)
     wait_for(folder / "t.md", process)

@@ -55,6 +55,7 @@ def test_correct_kernel(run: Run, spec: str, folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["mine.cl", "t.csv", "t.json", "t.md"]
 
 
+@pytest.mark.full
 def test_wrong_kernel_fails(run: Run, spec: str, folder: Path) -> None:
     wrong = NAIVE.replace(WRITE, "counts[row * width + width - 1 - column] = n;")
     (folder / "wrong.cl").write_text(wrong, encoding="utf-8")
@@ -153,6 +154,7 @@ def test_without_oclgrind_check_says_what_to_install(run: Run, folder: Path, mon
     assert "--check needs Oclgrind, which is not installed: on Debian and Ubuntu `apt install oclgrind`" in line
 
 
+@pytest.mark.full
 def test_check_runs_oclgrind(run: Run, spec: str, folder: Path) -> None:
     if oclgrind.library() is None:
         pytest.skip("Oclgrind is not installed")
@@ -163,6 +165,7 @@ def test_check_runs_oclgrind(run: Run, spec: str, folder: Path) -> None:
     assert "at counts[1073], 1 beyond the last" in result.out
 
 
+@pytest.mark.full
 def test_an_interrupt_ends_a_hanging_kernel_and_keeps_what_was_measured(spec: str, folder: Path) -> None:
     hanging = NAIVE.replace("    n++;\n", "").replace("n < cap && ", "")
     (folder / "mine.cl").write_text(hanging, encoding="utf-8")

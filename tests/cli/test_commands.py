@@ -104,6 +104,7 @@ def test_render_confirms_pixels_in_exact_arithmetic(draw: Run, folder: Path) -> 
     assert draw(*coarse, "--quiet").err == ""
 
 
+@pytest.mark.full
 def test_confirm_takes_julia_sets(draw: Run) -> None:
     place = ("--julia", "0.2", "0.1", "--center", "6", "8", "--zoom", "1", "--size", "12x8", "--escape-radius", "10")
     drawn = draw("render", "--formula", "burning-ship", *place, "--confirm", "30", "-o", "julia.png", "--json")

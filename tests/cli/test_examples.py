@@ -267,6 +267,7 @@ def test_examples_on_pages_run(run: Run, folder: Path, page: str) -> None:
         check(run, folder, arguments)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable_double")
 def test_a_picture_of_the_gallery_is_made_by_its_command(run: Run, folder: Path) -> None:
     """One of another formula; the whole page is for long runs."""

@@ -47,6 +47,7 @@ def _refuse(*_arguments: object, **_options: object) -> None:
     raise DeviceError("out of order")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 def test_an_interrupt_ends_with_the_verdicts_on_what_was_done(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -222,6 +222,7 @@ def test_fixed_point_of_others(device: Device, formula: Formula, number: str) ->
     assert found.computed < found.pixels
 
 
+@pytest.mark.full
 def test_missing_bounds_prove_nothing(device: Device) -> None:
     """A formula that bounds no spread may be traced by a rule that trusts borders: what is not filled is computed."""
     job = Job(View.centred("-0.45", "-0.5", 1, 97, 61), 90, Fraction(4), BurningShip(), "float", "separate")

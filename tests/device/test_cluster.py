@@ -93,6 +93,7 @@ class Doubted(Computation):
         yield first
 
 
+@pytest.mark.full
 def test_wrong_blocks_are_corrected_or_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A picture in memory has the later results; of files the band goes, and is made anew."""
     settings, path, done = Settings(block_pixels=5000), tmp_path / "field.npz", list[int]()

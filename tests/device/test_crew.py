@@ -108,6 +108,7 @@ class Loaded:
         return any(self.crew._busy(slot) for slot in self.crew._pool)
 
 
+@pytest.mark.full
 def test_device_of_another_class_waits_for_another_job() -> None:
     """Where denormals matter, one that flushes them has no part; in the next job it has."""
     near = View.upright(Fraction(1, 1 << 70), Fraction(1, 1 << 70), Fraction(1, 1 << 80), 64, 48)

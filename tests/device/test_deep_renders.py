@@ -63,6 +63,7 @@ def test_explicit_reference_serves_neighbouring_views(device: Device) -> None:
     np.testing.assert_array_equal(left.counts[:, 10:], right.counts[:, :4])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("budget", [1e-4, 10.0])
 def test_the_budget_changes_no_bit(device: Device, budget: float) -> None:
     budget = budget if device.fp64 else 100 * budget  # those that are known are as much slower
@@ -84,6 +85,7 @@ def whole(device: Device, width: int, height: int, zoom: str = "1") -> Job:
     return Job(View.centred("-0.75", 0, zoom, width, height), 300, method="perturbation", number=number)
 
 
+@pytest.mark.full
 def test_border_tracing_gives_the_counts_of_escape_time(device: Device) -> None:
     escape, _ = render(whole(device, 300, 240, "0.2"), device)
     border, report = render(replace(escape.job, algorithm="border"), device)

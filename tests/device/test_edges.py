@@ -59,6 +59,7 @@ def test_counts_are_those_of_the_replay_and_exact(
     assert number == "float" or proved.mean() > 0.9
 
 
+@pytest.mark.full
 def test_without_edges_counts_are_wrong(device: Device) -> None:
     job = job_at(LINES, LINES_ACROSS, "double" if device.fp64 else "float", FIRST_VERSION)
     results, _ = planes(job, device)

@@ -38,6 +38,7 @@ def host_pool(session: Session, device: Device) -> HostPool:
     return session._host_pools[device.spec]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("block_pixels", [None, 5 * WIDTH, WIDTH - 20], ids=["whole", "rows", "parts"])
 @pytest.mark.parametrize("planes", [("counts",), ("counts", "smooth")], ids=["counts", "smooth"])
 def test_no_later_render_changes_a_field(device: Device, block_pixels: int | None, planes: tuple[str, ...]) -> None:

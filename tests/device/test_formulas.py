@@ -111,6 +111,7 @@ def test_every_pixel_of_eight_words(device: Device) -> None:
         check(Job(view, max_iterations, radius_squared, formula, "fixed:8", "fixed"), device)
 
 
+@pytest.mark.full
 def test_fp128_orbits_that_return_from_outside(device: Device) -> None:
     job = returning_fixed_job()
     assert truth_of(job).counts[3, 5] == RETURNS_AFTER["burning-ship"]

@@ -87,6 +87,7 @@ def test_a_work_item_takes_many_pixels(device: Device, plane: str, monkeypatch: 
     np.testing.assert_array_equal(listed(work, indices, block), expected[:, indices])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["direct", "perturbation"])
 def test_lists_of_several_jobs_equal_those_of_each(device: Device, kind: str) -> None:
     """Of `direct`, a launch is the last, and its memory is shared; the others have survivors."""

@@ -232,6 +232,7 @@ def test_writes_outside_the_counts_are_detected(device: Device, index: str, firs
     assert runs == [(first, abs(first) if first < 0 else 7)]
 
 
+@pytest.mark.full
 def test_kernel_with_its_own_local_size(device: Device) -> None:
     required = own("__attribute__((reqd_work_group_size(4, 2, 1)))\n" + NAIVE.partition("*/\n")[2])
     job = Job(planted.SMALL, 20, number="float", rounding="separate")

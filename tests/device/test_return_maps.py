@@ -71,6 +71,7 @@ def test_orbits_near_a_neutral_cycle(device: Device) -> None:
     assert (results[0] == job.iterations).all()
 
 
+@pytest.mark.full
 def test_orbits_that_never_leave_are_found_before_the_limit(device: Device) -> None:
     job = _job(MINIBROT, 7_000_000, 24, 18)
     results, _ = planes(job, device)

@@ -212,6 +212,7 @@ def test_closed_session_refuses_jobs(device: Device, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.full
 def test_a_session_that_is_dropped_ends_its_processes(several: list[Device]) -> None:
     session = Session(several[:2])
     mandelcl.render(job(16, 16), session)

@@ -59,6 +59,7 @@ def test_counts(device: Device, name: str) -> None:
     assert launches > 20 or name == "far out"
 
 
+@pytest.mark.full
 def test_orbits_go_on_over_many_launches(device: Device) -> None:
     job = JOBS["Julia Island"]
     counts, launches = computed(job, device, (5, 5), SetPace((5,), (1,)))

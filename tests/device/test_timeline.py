@@ -73,6 +73,7 @@ def test_launches_have_trace_details(device: Device, tmp_path: Path) -> None:
     assert all(part["x"] == 0 and part["width"] == JOB.view.width for part in fresh)
 
 
+@pytest.mark.full
 def test_each_worker_of_a_crew_has_its_tracks(tmp_path: Path, exercised: list[str]) -> None:
     devices = [device for device in discover() if "oclgrind" not in device.platform.lower()]
     choices = choose.several(JOB, devices, required_specs=())[0]

@@ -69,6 +69,7 @@ def test_algorithms(device: Device, algorithm: str) -> None:
     alike(Job(WHOLE.finer(3), algorithm=algorithm), device)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("builds_perturbation")
 def test_perturbation(device: Device) -> None:
     number = "double" if device.fp64 else "float"
@@ -104,6 +105,7 @@ def test_differences_far_on(device: Device) -> None:
     np.testing.assert_array_equal(wide.counts.of(results)[escaped], truth[escaped] + BEFORE)
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 @pytest.mark.usefixtures("builds_perturbation")
 def test_certified(device: Device) -> None:

@@ -41,6 +41,7 @@ def test_deep_counts_reach_float_accuracy(single: Device, zoom: str, share: floa
     assert found.share >= share
 
 
+@pytest.mark.full
 def test_deep_counts_are_those_of_float_elsewhere(single: Device) -> None:
     field, _ = render(Job(View.centred(*SPIRAL, "1e30", WIDTH, HEIGHT), 2000), single)
     for other in discover():

@@ -122,6 +122,7 @@ def niceness_and_work(pid: int) -> dict[str, tuple[int, int]]:
     return found
 
 
+@pytest.mark.full
 def test_bands_do_not_depend_on_worker_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """They suit all devices together, before any is ready, and never take more than their memory or what is asked."""
     everybody = [slot_of(found) for found in discover()]

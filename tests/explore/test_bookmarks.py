@@ -74,6 +74,7 @@ def _add_many(path: Path, first: int) -> None:
         bookmarks.add(_mark(str(k)))
 
 
+@pytest.mark.full
 def test_concurrent_writers_lose_no_bookmark(tmp_path: Path) -> None:
     path = tmp_path / "bookmarks.json"
     context = multiprocessing.get_context("spawn")

@@ -64,6 +64,7 @@ def in_motion(page: Page, wanted: Mapping[str, Any], generation: int) -> npt.NDA
             return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("wanted", [HOME, DEEP], ids=["home", "deep"])
 def test_a_view_in_motion_has_the_values_of_the_view(page: Page, wanted: Mapping[str, Any]) -> None:
     picture = page.view(wanted)

@@ -33,6 +33,7 @@ class _Counting(Device):
         return super().load(binary)
 
 
+@pytest.mark.full
 @pytest.mark.one_device
 def test_prebuilt_kernels_serve_a_held_zoom(device: Device) -> None:
     """From float to double to perturbation, three octaves a view, each view as the explorer's worker begins it."""

@@ -95,6 +95,7 @@ def test_keyframes_with_pool_references_equal_renders(
     assert not (fresh_cache / "orbits").exists(), "nobody asks for them again"
 
 
+@pytest.mark.full
 def test_references_are_packed_in_their_threads(
     helpers: list[Helper], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -112,6 +113,7 @@ def test_references_are_packed_in_their_threads(
     assert len(helpers) == PROCESSES
 
 
+@pytest.mark.full
 def test_dead_reference_process_loses_no_keyframe(
     helpers: list[Helper], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -131,6 +133,7 @@ def test_dead_reference_process_loses_no_keyframe(
     assert lines == []
 
 
+@pytest.mark.full
 def test_a_film_that_is_stopped_leaves_no_process(helpers: list[Helper], tmp_path: Path) -> None:
     asked = 5
     while True:

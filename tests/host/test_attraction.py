@@ -91,6 +91,7 @@ def test_region_with_outside_points_is_not_skipped(point: deep.Point, radius: st
         assert not all_stay(orbit.re[: length + 1], orbit.im[: length + 1], Fraction(radius), FOUR)
 
 
+@pytest.mark.full
 def test_attracting_regions_stay_inside_in_exact_arithmetic() -> None:
     """On the edge of the largest of such discs, all points are inside; a little beyond there are some that are not."""
     draws = random.Random(7)

@@ -163,6 +163,7 @@ def test_lock_refused_during_removal_on_windows_is_retried(
     assert len(tried) == (6 if refused else 2)
 
 
+@pytest.mark.full
 def test_processes_that_contend_take_turns(tmp_path: Path) -> None:
     command = [sys.executable, "-c", TAKE_TURNS, str(tmp_path / "folder"), str(tmp_path / "marker")]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]

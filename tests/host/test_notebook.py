@@ -53,6 +53,7 @@ def test_a_large_field_shows_every_third_pixel() -> None:
     assert np.array_equal(small, mandelcl.colourise(field, "classic")[::3, ::3])
 
 
+@pytest.mark.full
 def test_huge_field_is_painted_subsampled() -> None:
     side = 1 << 20
     counts = np.broadcast_to(np.uint32(7), (side, side))  # four terabytes, if anything made them

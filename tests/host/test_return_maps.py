@@ -191,6 +191,7 @@ def test_newtons_method_by_nodes_finds_the_nucleus_that_iterations_find() -> Non
     assert math.isclose(found.turn, expected.turn, abs_tol=1e-6)
 
 
+@pytest.mark.full
 def test_newtons_method_takes_terms_of_high_order_where_a_map_is_strongly_bent() -> None:
     unit = 1 << 114
     re, im = Fraction(-3333996853034936964844877271223393, unit), Fraction(-21550457120391456786144338086139977, unit)
