@@ -118,12 +118,18 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
 #if MAPS
   const turn_map_constant map = turn_map_constant_of(view->method, &c);
   if (!view->method[METHOD_MAP]) turning.state.mapping = (int_lanes)(0);
+  int_lanes attracted = turning.alive & lanes_mask(turning.state.n == (count_lanes)(0));
+  if (lanes_any(attracted)) attracted &= turn_map_attracts(&map, view);
+  turning.alive &= ~attracted;
 #endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
 #if !FORMULA_BEGINS_INSIDE
   step_errors_begun(&turning.errors, &turning.state, turning.reference, outside, view);
 #endif
   count_lanes count = counts_select(orbits->count[0], (count_lanes)(COUNT_NONE), known);
+#if MAPS
+  count = counts_select(count, (count_lanes)(COUNT_NONE), attracted);
+#endif
   uint turns = 0;
   while (turns < strides && lanes_any(turning.alive)) {
 #if MAPS

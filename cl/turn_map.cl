@@ -1,4 +1,4 @@
-/* Turns by a return map, for advance_turns.cl. Without MAPS, turn_map_none.cl stands here.
+/* Turns by a return map, for advance_turns.cl, with MAPS.
  *
  * F = f^p takes an orbit w near 0 through p iterations at once. With t = w², F(w, c) is the sum of f_jk·t^j·c^k. The
  * reference's orbit under F are nodes W_0 = 0, W_1, …; an orbit is its difference z from one. With T = W² and
