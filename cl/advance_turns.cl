@@ -119,7 +119,7 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
   const turn_map_constant map = turn_map_constant_of(view->method, &c);
   if (!view->method[METHOD_MAP]) turning.state.mapping = (int_lanes)(0);
   int_lanes attracted = turning.alive & lanes_mask(turning.state.n == (count_lanes)(0));
-  if (lanes_any(attracted)) attracted &= turn_map_attracts(&map, view);
+  if (lanes_any(attracted)) attracted &= cycles_known(&map, view);
   turning.alive &= ~attracted;
 #endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);

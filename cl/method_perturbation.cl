@@ -48,7 +48,7 @@ enum {
   METHOD_EDGES,        /* of places near |Z| = R: turn_edges.cl */
   METHOD_EDGE_TOTAL,
   METHOD_FIRST_RECORD, /* of each level */
-  METHOD_MAP = 55,     /* the return map, with MAPS, or 0: turn_map.cl */
+  METHOD_MAP = 55,     /* the return map, with MAPS, or 0: return_map.cl */
   METHOD_PHASE = 56    /* how many words behind these those of each phase begin, which are as these; 0 for the first */
 };
 

@@ -1,77 +1,12 @@
 /* Turns by a return map, for advance_turns.cl, with MAPS.
  *
- * F = f^p takes an orbit w near 0 through p iterations at once. With t = w², F(w, c) is the sum of f_jk·t^j·c^k. The
- * reference's orbit under F are nodes W_0 = 0, W_1, …; an orbit is its difference z from one. With T = W² and
- * d = z·(2W + z), the difference of t, a step is
+ * A turn takes F = f^p (return_map.cl). An orbit is its difference z from the reference's nodes W_0 = 0, W_1, … With
+ * T = W² and d = z·(2W + z), the difference of t, a step is
  *     z ← b + T·(e + T·q) + d·(A1 + e + d·(A2 + d·(A3 + d·f4)))
  *     A1 = f1 + 2·f2·T + 3·f3·T² + 4·f4·T³,  A2 = f2 + 3·f3·T + 6·f4·T²,  A3 = f3 + 4·f4·T
- * where b, e and q are what c adds to f0, f1 and f2. All of that is in plain numbers, for w times 2^w_bits and c times
- * 2^c_bits. An orbit begins anew from node 0 where |w| < |z|, and behind the last node. It leaves the map where |w|² is
- * the threshold or more, or fewer than p iterations are left, and comes back to it when it begins anew near 0. */
-
-/* The words at METHOD_MAP. */
-enum {
-  MAP_TERMS, /* f_01, f_02, f_10, f_11, f_12, f_20, f_21, f_22, f_30, f_31, f_40, each two reals */
-  MAP_THRESHOLD = MAP_TERMS + 22 * NUMBER_WORDS,
-  MAP_ENTRY = MAP_THRESHOLD + NUMBER_WORDS, /* an orbit comes back where |w|² is below it */
-  MAP_PERIOD = MAP_ENTRY + NUMBER_WORDS,
-  MAP_LAST,
-  MAP_W_BITS,
-  MAP_C_BITS,
-  MAP_NODES = MAP_TERMS + 28 * NUMBER_WORDS
-};
-
-/* What a pixel's c adds to the terms. */
-typedef struct {
-  number_complex b, e, q;
-} turn_map_constant;
-
-static global const uint *map_words(global const uint *method) {
-  return method + method[METHOD_MAP];
-}
-
-static number_complex map_term(global const uint *map, uint term) {
-  const number_complex value = {(number_real)(method_real(map + 2 * term * NUMBER_WORDS)),
-                                (number_real)(method_real(map + (2 * term + 1) * NUMBER_WORDS))};
-  return value;
-}
-
-/* s + a·b */
-static number_complex map_plus(number_complex s, number_complex a, number_complex b) {
-  const number_complex sum = {fma(a.re, b.re, fma(-a.im, b.im, s.re)), fma(a.re, b.im, fma(a.im, b.re, s.im))};
-  return sum;
-}
-
-static number_complex map_times(number_complex a, number_real by) {
-  const number_complex product = {a.re * by, a.im * by};
-  return product;
-}
-
-static turn_map_constant turn_map_constant_of(global const uint *method, const orbit_constant *c) {
-  turn_map_constant terms = {number_zero(), number_zero(), number_zero()};
-  if (!method[METHOD_MAP]) return terms;
-  global const uint *map = map_words(method);
-  const scaled by = {c->c.z, c->c.e + (int_lanes)((int)map[MAP_C_BITS])};
-  const number_complex at = scaled_plain(by);
-  terms.b = scaled_product(at, map_plus(map_term(map, 0), at, map_term(map, 1)));
-  terms.e = scaled_product(at, map_plus(map_term(map, 3), at, map_term(map, 4)));
-  terms.q = scaled_product(at, map_plus(map_term(map, 6), at, map_term(map, 7)));
-  return terms;
-}
-
-/* The node at which lanes are. */
-static number_complex map_node(global const uint *map, uint_lanes node) {
-  uint nodes[LANES];
-  number_scalar re[LANES], im[LANES];
-  lanes_store(node, nodes);
-  for (uint l = 0; l < LANES; l++) {
-    global const uint *words = map + MAP_NODES + 2 * NUMBER_WORDS * (size_t)nodes[l];
-    re[l] = method_real(words);
-    im[l] = method_real(words + NUMBER_WORDS);
-  }
-  const number_complex value = {lanes_load(re), lanes_load(im)};
-  return value;
-}
+ * where b, e and q are what c adds to f0, f1 and f2. An orbit begins anew from node 0 where |w| < |z|, and behind the
+ * last node. It leaves the map where |w|² is the threshold or more, or fewer than p iterations are left, and comes back
+ * to it when it begins anew near 0. */
 
 /* The lanes of the mask that begin anew come into the map if they are near enough to 0. */
 INLINED void turn_enter(turning *orbits, int_lanes mask, const advance_view *view) {

@@ -30,7 +30,15 @@ class Place:
         return Reference(reference.re, reference.im, reference.radius, 20, 12, MAP_VERSION)
 
 
-# FractalShark's views 26 and 28. At the first, orbits stay near a neutral cycle for 10⁵ steps of a map of period 59.
+# FractalShark's views 23, 26 and 28. At the first, two components of a minibrot meet: orbits in them tend so slowly to
+# cycles of one and two points of the map that 10⁶ steps hardly show it. At the second, orbits stay near a neutral cycle
+# for 10⁵ steps of a map of period 59.
+BOTH_SIDES = Place(
+    "-0.74854022336364298733173771780874971562803781641428022440499111633633658030293701892359227502100847",
+    "0.0646874933074049458482628420379299294358190700819510922631589603742308044877330954829915802534392635",
+    "3.397093884412e+36",
+    51_539_607_504,
+)
 NEAR_NEUTRAL = Place(
     "-0.1605261093438198864078761412115476756026033306206437238272533459730853093963690",
     "-1.0376167670848757285316984099668212390563452741919010304940504902757442228741215",

@@ -1,11 +1,13 @@
 """Return maps on every device: the counts of the replay, however the work is cut."""
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
 import pytest
 
+from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
@@ -13,9 +15,9 @@ from mandelcl.engine.methods import perturbation
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.opencl.device import Device
 from tests.device.targets import SetPace, planes
-from tests.return_maps import MINIBROT, NEAR_NEUTRAL, Place
+from tests.return_maps import BOTH_SIDES, MINIBROT, NEAR_NEUTRAL, Place
 
-_MOST_TURNS = 4000
+_MOST_TURNS = 40_000
 
 
 def _job(place: Place, iterations: int, width: int = 7, height: int = 5) -> Job:
@@ -69,6 +71,33 @@ def test_orbits_near_a_neutral_cycle(device: Device) -> None:
     results, _ = planes(job, device)
     np.testing.assert_array_equal(results[0], _replayed(job))
     assert (results[0] == job.iterations).all()
+
+
+def _at_the_side(x: int, y: int, width: int, height: int) -> Job:
+    """Return a view of the first components of `BOTH_SIDES`, at a pixel of 480×270, with a reference of the whole."""
+    re, im = BOTH_SIDES.view(480, 270).point(x, y)
+    view = View.centred(re, im, 40 * Fraction(BOTH_SIDES.zoom), width, height)
+    return replace(_job(BOTH_SIDES, 10**15), view=view)
+
+
+@pytest.mark.parametrize("corner", [(60, 240), (460, 20)])
+def test_orbits_that_cycles_attract_are_known_before_their_first_step(device: Device, corner: tuple[int, int]) -> None:
+    """At the limit there would be 4·10¹⁰ steps of the map."""
+    job = _at_the_side(*corner, 6, 4)
+    results, launches = planes(job, device, pace=SetPace((job.view.height,), (1,)))
+    counts = results[0].astype(np.uint64) | (results[1].astype(np.uint64) << np.uint64(32))
+    assert (counts == job.iterations).all()
+    assert launches == 1
+
+
+@pytest.mark.full
+def test_no_orbit_that_escapes_is_taken_for_attracted(device: Device) -> None:
+    """Across a component's border every orbit is as the replay has it."""
+    job = replace(_job(BOTH_SIDES, 27078 * 3300), view=BOTH_SIDES.view(4, 3))
+    results, _ = planes(job, device)
+    counts = _replayed(job)
+    assert 0 < (counts == job.iterations).sum() < counts.size
+    np.testing.assert_array_equal(results[0], counts)
 
 
 @pytest.mark.full

@@ -255,6 +255,6 @@ def test_a_job_that_nodes_cannot_serve_is_refused_in_a_line(change: Callable[[],
 
 
 def test_the_words_are_where_the_kernel_looks_for_them() -> None:
-    text = (Path(__file__).parents[2] / "cl" / "turn_map.cl").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "cl" / "return_map.cl").read_text(encoding="utf-8")
     assert f"MAP_TERMS + {packing._MAP_HEAD} * NUMBER_WORDS" in text
     assert f"MAP_TERMS + {2 * len(TERMS)} * NUMBER_WORDS" in text
