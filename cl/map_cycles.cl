@@ -59,14 +59,14 @@ static number_complex cycle_slope(const cycle_map *map, number_complex w) {
   return scaled_product(twice, map_plus(map->f1, t, bent));
 }
 
-/* Mask of the lanes for which a cycle of so many points, one of them near w, attracts.
+/* Mask of the lanes for which a cycle of so many points, one of them near a point, attracts.
  *
  * Where G takes w to itself but for r, |G'| is m, and |G''| is below s, a fixed point is within 2·r/|1 − G'| of w, if
  * 2·s·r ≤ |1 − G'|² (L. Kantorovich). There |G'| is at most s times that more than m. */
-static int_lanes cycle_attracts(const cycle_map *map, number_complex w, uint points) {
+static int_lanes cycle_attracts(const cycle_map *map, number_complex near, uint points) {
   const number_real one = (number_real)(1), none = (number_real)(0), bent = map->size * (number_real)(CYCLE_BENT);
   const number_real unit = (number_real)(CYCLE_UNIT);
-  number_complex off = number_zero(), left = number_zero();
+  number_complex w = near, off = number_zero(), left = number_zero();
   number_real m = none, s = none, r = none, m_off = none;
   ROLLED for (uint round = 0; round <= CYCLE_ROUNDS; round++) {
     number_complex at = w, product = {one, none};

@@ -19,6 +19,7 @@ from mandelcl.perturbation.integers import Doubles, advanced, doubles, integers_
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
 from mandelcl.perturbation.map_jets import ORDER, TERMS, Whole, scanned, whole_jets, whole_slope
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
+from mandelcl.perturbation.paired_jets import Jets, paired_jets
 from mandelcl.perturbation.return_map import ReturnMap, no_nodes, threshold_of
 
 TRIED_FROM = 1 << 17  # iterations: a base is looked for where the orbit has no end before
@@ -34,6 +35,7 @@ _SLOPE_DIGITS = 88  # with 2^21 iterations, more than doubles have
 _LEAST_RADIUS = 2.0**-900
 _MOST_SLOPE = 2.0**900
 _SCANNED = 2.0**-48  # what a prefix sum in doubles is off by, an iteration and order
+_PAIRED = 1 << 18  # iterations of a base from which on pairs of doubles are quicker for terms beside the first
 _ALL_WHOLE, _MOST_WHOLE = 1 << 17, 1 << 21  # of order times iterations: done in integers at once, and at most
 
 
@@ -173,6 +175,7 @@ class _Nodes:
         self._w_bits = math.frexp(growth.a)[1]
         self._c_bits = -floor_log2(reference.radius)
         self._scan = scanned(base.re[:-1], base.im[:-1], self._w_bits, self._c_bits, cancel)
+        self._pairs: Jets | None = None
         self._map = ReturnMap(
             period=self._period,
             w_bits=self._w_bits,
@@ -242,9 +245,16 @@ class _Nodes:
     def _by_c(self) -> complex:
         """Return the term in c alone, rounded: as far as it is off, a pixel's c is."""
         base = self._base
-        b = whole_slope(base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, _SLOPE_DIGITS, self._cancel)
+        b = self._pairs.by_c if self._pairs is not None and self._is_sure(self._pairs) else None
+        if b is None:
+            b = whole_slope(base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, _SLOPE_DIGITS, self._cancel)
         exponent = b.exponent + self._w_bits - self._c_bits
         return complex(*(math.ldexp(float(int(part)), exponent) for part in (b.re, b.im)))
+
+    def _is_sure(self, pairs: Jets) -> bool:
+        """Return whether the derivative by c is known well enough to be rounded."""
+        off = math.ceil(Fraction(pairs.error * self._growth.a * self._growth.s_b) / Fraction(2) ** pairs.by_c.exponent)
+        return all(float(part - off) == float(part + off) for part in (pairs.by_c.re, pairs.by_c.im))
 
     def _order(self, bits: int, most: int) -> int | None:
         """Return the order to which the nodes take F; None where that is higher than `most`."""
@@ -265,11 +275,22 @@ class _Nodes:
             whole = max(1, whole - 1 if off[whole - 1] < 2.0 ** (_ROUNDING_BITS - bits) else whole)
         digits = bits + (8 * order * period).bit_length()
         base = self._base
+        pairs = None
+        if whole == 2 and period >= _PAIRED:
+            pairs = self._pairs = self._pairs or paired_jets(
+                base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, self._cancel
+            )
+            if pairs.error * shares[1] < 2.0 ** (_ROUNDING_BITS - bits):
+                whole = 1
         jets = whole_jets(base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, whole, digits, self._cancel)
         for j, jet in enumerate(jets, 1):
             jets[j - 1] = Whole(jet.re, jet.im, jet.exponent + self._w_bits - 2 * j * self._w_bits)
             off[j - 1] = 8 * j * period * 2.0**-digits * shares[j - 1]
-        for j in range(whole + 1, order + 1):
+        if pairs is not None and whole == 1:
+            jet = pairs.second
+            jets.append(Whole(jet.re, jet.im, jet.exponent - 3 * self._w_bits))
+            off[1] = pairs.error * shares[1]
+        for j in range(len(jets) + 1, order + 1):
             value = self._map.term(j, 0)
             x, y = (int(math.ldexp(part, bits + 2 * _DOUBLE_BITS)) for part in (value.real, value.imag))
             jets.append(Whole(x, y, -bits - 2 * _DOUBLE_BITS))

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -19,10 +20,11 @@ from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.kept import ReferenceKey, kept_orbit
 from mandelcl.perturbation.locate import Box, locate
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
-from mandelcl.perturbation.map_jets import TERMS, scanned, whole_jets, whole_slope
+from mandelcl.perturbation.map_jets import TERMS, Whole, scanned, whole_jets, whole_slope
 from mandelcl.perturbation.map_nucleus import find_map_nucleus
 from mandelcl.perturbation.newton import find_nucleus
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
+from mandelcl.perturbation.paired_jets import paired_jets
 from tests import return_maps
 from tests.return_maps import MINIBROT, NEAR_NEUTRAL
 
@@ -176,6 +178,36 @@ def test_sums_and_integers_agree() -> None:
     for j, jet in enumerate(jets, 1):
         size = math.hypot(*(math.ldexp(float(part), jet.exponent) for part in (jet.re, jet.im)))
         assert size <= growth.a * growth.s ** (j - 1) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 15, 4095, 4096, 4097, 9000, 40_961])
+def test_terms_in_pairs_are_near_those_in_integers(count: int) -> None:
+    """Of places of any sizes, one of them very near 0; stretches have one step, or the last one fewer than others."""
+    bits, random = 300, Random(count)
+    sizes = np.array([random.choice((0.3, 0.5, 0.7, 1.1)) for _ in range(count)])
+    sizes[count // 2] = 2.0**-40
+    turns = [random.random() for _ in range(count)]
+    parts = [
+        [round(Fraction(s * f(6.28 * t)) * (1 << bits)) for s, t in zip(sizes, turns, strict=True)]
+        for f in (math.cos, math.sin)
+    ]
+    re, im = parts
+    first, second = whole_jets(re, im, bits, sizes, 2, 200)
+    found = paired_jets(re, im, bits, sizes)
+    growth = np.cumsum(np.log2(2 * sizes))  # of A
+    before = np.concatenate([[0.0], growth[:-1]])
+    of_second = growth[-1] + np.logaddexp2.reduce(before - np.log2(2 * sizes))
+    of_slope = growth[-1] + np.logaddexp2.reduce(np.concatenate([[0.0], -growth]))
+    slope = whole_slope(re, im, bits, sizes, 200)
+    for value, exact, size in zip(found[:3], (first, second, slope), (growth[-1], of_second, of_slope), strict=True):
+        most = Fraction(found.error) * Fraction(2) ** math.floor(size)
+        assert max(abs(a - b) for a, b in zip(fractions_of(value), fractions_of(exact), strict=True)) < most
+    assert found.error < 2.0**-80
+
+
+def fractions_of(value: Whole) -> tuple[Fraction, Fraction]:
+    scale = Fraction(2) ** value.exponent
+    return value.re * scale, value.im * scale
 
 
 def test_newtons_method_by_nodes_finds_the_nucleus_that_iterations_find() -> None:
