@@ -277,6 +277,7 @@ def test_quoted_arguments_are_printable_and_short(run: Run, text: str) -> None:
         assert result.line
 
 
+@pytest.mark.full
 def test_kernels_are_printed_in_any_encoding() -> None:
     texts = set()
     for encoding in ("utf-8", "cp1252"):

@@ -51,6 +51,7 @@ def test_resume_without_a_part_file_starts_afresh(draw: Run, folder: Path) -> No
     assert sorted(path.name for path in folder.iterdir()) == ["a.png", "a.ppm"]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable_double")
 def test_the_coursework_may_be_resumed(draw: Run, folder: Path) -> None:
     draw("coursework", "8", "8", "-o", "a.ppm", "--resume", "--device", "cpu")

@@ -114,6 +114,7 @@ def test_any_subdivision(
     check(job, traced(job, target.device, plan, variant, block, SetPace(rows, strides))[0][0])
 
 
+@pytest.mark.full
 def test_in_many_launches(target: Target) -> None:
     job = target.job(views.whole(61, 43), 400)
     counts, found, launches = traced(job, target.device, PLANS[0], None, None, SetPace((1, 3), (1, 2, 5)))
@@ -152,6 +153,7 @@ def test_the_whole_set_in_one_rectangle(target: Target) -> None:
     check(job, traced(job, target.device, DivisionPlan(first=1, smallest=30, steps=0, trust="all"))[0][0])
 
 
+@pytest.mark.full
 def test_filaments(device: Device) -> None:
     """A border alone is deceived here; what is trusted by default is not, and what is proved cannot be."""
     pitch = Fraction(4398046511104, 8461482822085935)

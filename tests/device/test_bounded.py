@@ -38,6 +38,7 @@ def minibrot(depth: int = 1, width: int = 12, height: int = 9) -> tuple[View, in
     return deep.around(centre, 3 * max(map(abs, size)), width, height), 40 * period
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("radius_squared", [Fraction(4), Fraction(25)])
 def test_proved_counts_are_exact(device: Device, radius_squared: Fraction) -> None:
     view, iterations = minibrot()

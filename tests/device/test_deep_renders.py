@@ -55,6 +55,7 @@ def test_parts_and_levels_of_a_picture_agree_with_it(device: Device) -> None:
     np.testing.assert_array_equal(finer.counts[::2, ::2], whole.counts)
 
 
+@pytest.mark.full
 def test_explicit_reference_serves_neighbouring_views(device: Device) -> None:
     wanted = job(24, 18)
     wide = replace(Reference.of(wanted.view), radius=4 * Reference.of(wanted.view).radius)

@@ -177,6 +177,7 @@ def test_build_that_hangs_is_stopped(device: Device, monkeypatch: pytest.MonkeyP
     assert fault.value.kind == "hang"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
@@ -252,6 +253,7 @@ def test_too_large_work_group_is_reported(best: Device) -> None:
         process.task(job, LaunchShape(local=(1 << 14, 1 << 10)))
 
 
+@pytest.mark.full
 def test_runs_do_not_see_earlier_memory(best: Device) -> None:
     drifting = "if (counts[row * width + column] != 0xFFFFFFFFu) n++; counts[row * width + column] = n;"
     job = Job(planted.SMALL, 20, number="float", rounding="separate")

@@ -80,6 +80,7 @@ def _at_the_side(x: int, y: int, width: int, height: int) -> Job:
     return replace(_job(BOTH_SIDES, 10**15), view=view)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("corner", [(60, 240), (460, 20)])
 def test_orbits_that_cycles_attract_are_known_before_their_first_step(device: Device, corner: tuple[int, int]) -> None:
     """At the limit there would be 4·10¹⁰ steps of the map."""

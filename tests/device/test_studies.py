@@ -226,6 +226,7 @@ def test_wrong_pixels_of_a_rule_do_not_fail_the_row(device: Device) -> None:
     assert "against their rectangles" in row.checked
 
 
+@pytest.mark.full
 def test_wrong_device_is_not_counted_as_wrong_rule(best: Device) -> None:
     wrong = WrongDevice(best.spec, best.handle)
     row = traced_by(wrong, rules.STRICT, variations.CASES[-1].job(8, 30), best)

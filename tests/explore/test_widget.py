@@ -168,6 +168,7 @@ def test_pixels_wait_for_acknowledgement(monkeypatch: pytest.MonkeyPatch) -> Non
         page.wait_for("complete")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("usable")
 @pytest.mark.skipif(sys.platform != "linux", reason="no /proc, which knows the workers")
 def test_processes_end_with_the_last_page_or_the_widget(monkeypatch: pytest.MonkeyPatch) -> None:

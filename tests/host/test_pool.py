@@ -178,6 +178,7 @@ def test_running_reference_is_cancelled(one: Pool, helpers: list[Helper], how: s
         assert one.computed(ReferenceKey(DEEP, 30, FOUR, None), NEVER, silent) is None, "it is not replaced"
 
 
+@pytest.mark.full
 def test_begun_reference_is_computed_by_the_pool(helpers: list[Helper], monkeypatch: pytest.MonkeyPatch) -> None:
     references = [Reference(DEEP.re, DEEP.im * (1 + k), DEEP.radius, 14, 14) for k in range(6)]
     with Pool(3, keeps=False) as processes:

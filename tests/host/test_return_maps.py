@@ -79,6 +79,7 @@ def test_an_open_rounding_takes_more_bits(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_array_equal(found.re, expected.re)
 
 
+@pytest.mark.full
 def test_a_rounding_that_stays_open_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def doubtful(*_numbers: int) -> float:
         raise map_orbit._OpenError
@@ -239,6 +240,7 @@ def test_newtons_method_by_nodes_gives_up_far_away() -> None:
     assert find_map_nucleus(Fraction(1, 3), im, radius, 40, 3) is None
 
 
+@pytest.mark.full
 def test_locate_finds_the_nucleus_of_a_long_period(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mandelcl.perturbation.locate._LONG", 100_000)
     found = locate(Box.around(MINIBROT.view()), MINIBROT.iterations).nucleus
