@@ -65,7 +65,7 @@ class LoopQueue(queue.Queue[WorkerMessage]):
         super().__init__()
         self._loop, self._hear = loop, hear
 
-    def put(self, item: WorkerMessage, block: bool = True, timeout: float | None = None) -> None:  # noqa: ARG002
+    def put(self, item: WorkerMessage, block: bool = True, timeout: float | None = None) -> None:  # noqa: ARG002 - it has no end
         """Pass a message on, from any thread."""
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._hear, item)

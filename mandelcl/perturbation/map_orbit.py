@@ -283,13 +283,13 @@ class _Nodes:
             if pairs.error * shares[1] < 2.0 ** (_ROUNDING_BITS - bits):
                 whole = 1
         jets = whole_jets(base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, whole, digits, self._cancel)
-        for j, jet in enumerate(jets, 1):
-            jets[j - 1] = Whole(jet.re, jet.im, jet.exponent + self._w_bits - 2 * j * self._w_bits)
-            off[j - 1] = 8 * j * period * 2.0**-digits * shares[j - 1]
+        off[:whole] = [8 * j * period * 2.0**-digits * share for j, share in enumerate(shares[:whole], 1)]
         if pairs is not None and whole == 1:
-            jet = pairs.second
-            jets.append(Whole(jet.re, jet.im, jet.exponent - 3 * self._w_bits))
+            jets.append(pairs.second)
             off[1] = pairs.error * shares[1]
+        jets = [
+            Whole(jet.re, jet.im, jet.exponent + self._w_bits - 2 * j * self._w_bits) for j, jet in enumerate(jets, 1)
+        ]
         for j in range(len(jets) + 1, order + 1):
             value = self._map.term(j, 0)
             x, y = (int(math.ldexp(part, bits + 2 * _DOUBLE_BITS)) for part in (value.real, value.imag))

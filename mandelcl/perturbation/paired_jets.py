@@ -7,7 +7,6 @@ on every machine.
 """
 
 import math
-from collections.abc import Sequence
 from itertools import repeat
 from operator import and_, rshift
 from typing import NamedTuple, TypeAlias
@@ -44,7 +43,7 @@ class Jets(NamedTuple):
     error: float
 
 
-def paired_jets(re: Sequence[int], im: Sequence[int], bits: int, sizes: Doubles, cancel: Token = NEVER) -> Jets:
+def paired_jets(re: list[int], im: list[int], bits: int, sizes: Doubles, cancel: Token = NEVER) -> Jets:
     """Return the terms from Z_1 … Z_{p−1} in units of 2^−bits, whose absolute values are `sizes`."""
     stretches = _Stretches(_rows(re, bits), _rows(im, bits), len(re))
     total = Whole(1, 0, 0), Whole(0, 0, 0), Whole(1, 0, 0)
@@ -103,9 +102,9 @@ class _Stretches:
         return list(zip(*parts, strict=True))
 
 
-def _rows(values: Sequence[int], bits: int) -> _Pair:
+def _rows(values: list[int], bits: int) -> _Pair:
     """Return numbers below 4 as pairs: (step, stretch), with 0 behind the last one."""
-    top = floors_of(list(values), bits)
+    top = floors_of(values, bits)
     mask = (1 << BULK_BITS) - 1
     following = map(and_, map(rshift, values, repeat(bits - 2 * BULK_BITS)), repeat(mask))
     below = np.fromiter(following, np.int64, len(values))

@@ -194,7 +194,7 @@ class FixedFormat(NumberFormat):
         """8, or 32 with the shorter digits: beyond, digits are lost (cl/fixed_digits_double.cl)."""
         return Fraction(8 if self.words <= _LONG_DIGIT_WORDS else 32)
 
-    def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
+    def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002 - there is one
         """Return how far rounding can carry the orbits of a view apart."""
         in_step = (
             2 * self.digits * _pairs_of_products(degree - 1) * math.ceil(root_above(radius_squared)) ** (degree - 2)

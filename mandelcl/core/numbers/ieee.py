@@ -67,7 +67,7 @@ class IeeeFormat(NumberFormat):
         """Return 3·2^−precision a product and a little more, in either rounding (docs/decisions/0008-border.md)."""
         return Fraction(3 * products * 1025, 1024 << self.precision)
 
-    def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002
+    def error_bounds(self, view: View, degree: int, radius_squared: Fraction, rounding: str) -> ErrorBounds:  # noqa: ARG002 - relative errors
         """Return how far rounding can carry the orbits of a view apart."""
         ulp = Fraction(1, 2**self.precision)
         away = view.largest_offset * view.lattice.stretch  # how far a pixel is from the anchor, along either side
