@@ -101,7 +101,7 @@ static void advance_begin(advance_orbits *orbits, const advance_view *view) {
 static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bool shortcuts,
                         const advance_view *view) {
   const orbit_constant c = orbits->c[0];
-  const int_lanes known = view->method[METHOD_INSIDE] ? orbits->alive[0] : (int_lanes)(0);
+  int_lanes known = view->method[METHOD_INSIDE] ? orbits->alive[0] : (int_lanes)(0);
   turning turning;
   turning.state = orbits->state[0];
   turning.alive = orbits->alive[0] & ~known;
@@ -119,23 +119,21 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
   const turn_map_constant map = turn_map_constant_of(view->method, &c);
   if (!view->method[METHOD_MAP]) turning.state.mapping = (int_lanes)(0);
   int_lanes attracted = turning.alive & lanes_mask(turning.state.n == (count_lanes)(0));
-  if (lanes_any(attracted)) attracted &= cycles_known(&map, view);
+  if (lanes_any(attracted)) attracted &= cycles_known(&map, &c, &turning.state, view);
   turning.alive &= ~attracted;
+  known |= attracted;
 #endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
 #if !FORMULA_BEGINS_INSIDE
   step_errors_begun(&turning.errors, &turning.state, turning.reference, outside, view);
 #endif
   count_lanes count = counts_select(orbits->count[0], (count_lanes)(COUNT_NONE), known);
-#if MAPS
-  count = counts_select(count, (count_lanes)(COUNT_NONE), attracted);
-#endif
   uint turns = 0;
   while (turns < strides && lanes_any(turning.alive)) {
 #if MAPS
     int_lanes mapping = turning.alive & turning.state.mapping;
     for (uint wait = 0; wait < METHOD_PATIENCE && turns < strides && lanes_any(mapping); wait++, turns++) {
-      turn_map(&turning, &map, mapping, view, &count);
+      turn_map(&turning, &c, &map, mapping, view, &count);
       mapping = turning.alive & turning.state.mapping;
     }
     int_lanes stepping = turning.alive & ~turning.state.whole & ~turning.state.mapping;

@@ -7,14 +7,13 @@
  * little, so they are known before the first step: Newton's method finds them, and bounds on what is rounded say
  * whether there is one that attracts. */
 
-#define CYCLE_ROUNDS 5      /* of Newton's method */
-#define CYCLE_UNIT 0x1p-48f /* what a step is off by, for w times |f1|, and what its slope is */
-#define CYCLE_BENT 3        /* the second derivative of F is below this times |f1| in the disc */
+#define CYCLE_ROUNDS 5 /* of Newton's method */
+#define CYCLE_BENT 3   /* the second derivative of F is below this times |f1| in the disc */
 
-/* F for one c: its value at 0, its terms in t = w², and |f1|. */
+/* F for one c: its value at 0, its terms in t = w², |f1|, and what a step is off by for w times |f1|. */
 typedef struct {
   number_complex at_0, f1, f2, f3, f4;
-  number_real size;
+  number_real size, unit;
 } cycle_map;
 
 static number_real cycle_size(number_complex z) {
@@ -36,10 +35,10 @@ static number_complex cycle_root(number_complex z) {
   return number_keep(root, number_zero(), nothing);
 }
 
-static cycle_map cycle_map_of(const turn_map_constant *c, global const uint *words) {
+static cycle_map cycle_map_of(const turn_map_constant *c, number_real unit, global const uint *words) {
   const number_complex first = map_node(words, (uint_lanes)(1)), f1 = map_term(words, 2), f2 = map_term(words, 5);
   cycle_map map = {{first.re + c->b.re, first.im + c->b.im}, {f1.re + c->e.re, f1.im + c->e.im},
-                   {f2.re + c->q.re, f2.im + c->q.im}, map_term(words, 8), map_term(words, 10), (number_real)(0)};
+                   {f2.re + c->q.re, f2.im + c->q.im}, map_term(words, 8), map_term(words, 10), (number_real)(0), unit};
   map.size = cycle_size(map.f1);
   return map;
 }
@@ -65,7 +64,7 @@ static number_complex cycle_slope(const cycle_map *map, number_complex w) {
  * 2·s·r ≤ |1 − G'|² (L. Kantorovich). There |G'| is at most s times that more than m. */
 static int_lanes cycle_attracts(const cycle_map *map, number_complex near, uint points) {
   const number_real one = (number_real)(1), none = (number_real)(0), bent = map->size * (number_real)(CYCLE_BENT);
-  const number_real unit = (number_real)(CYCLE_UNIT);
+  const number_real unit = map->unit;
   number_complex w = near, off = number_zero(), left = number_zero();
   number_real m = none, s = none, r = none, m_off = none;
   ROLLED for (uint round = 0; round <= CYCLE_ROUNDS; round++) {
@@ -97,10 +96,13 @@ static int_lanes cycle_attracts(const cycle_map *map, number_complex near, uint 
 }
 
 /* Mask of the lanes whose orbits begin at 0 in the map and tend to a cycle of one or two points. */
-static int_lanes cycles_known(const turn_map_constant *c, const advance_view *view) {
+static int_lanes cycles_known(const turn_map_constant *c, const orbit_constant *own, const orbit_state *state,
+                              const advance_view *view) {
   if (!view->method[METHOD_MAP]) return (int_lanes)(0);
   const number_real one = (number_real)(1);
-  const cycle_map map = cycle_map_of(c, map_words(view->method));
+  map_errors errors;
+  map_errors_begin(&errors, state, own, c, map_words(view->method));
+  const cycle_map map = cycle_map_of(c, map_errors_of_cycle(&errors), map_words(view->method));
   const number_complex four = map_times(scaled_product(map.f1, map.at_0), (number_real)(4));
   const number_complex of_one = {one - four.re, -four.im}, of_two = {-four.re - (number_real)(3), -four.im};
   const number_complex root = cycle_root(of_one), other = cycle_root(of_two);

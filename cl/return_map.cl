@@ -1,5 +1,5 @@
 /* The return map of a reference: where the method's words hold it, its terms, and what a pixel's c adds to them. With
- * MAPS, for map_cycles.cl and turn_map.cl.
+ * MAPS, for map_errors.cl, map_cycles.cl and turn_map.cl.
  *
  * F = f^p takes an orbit w near 0 through p iterations at once. With t = w², F(w, c) is the sum of f_jk·t^j·c^k, in
  * plain numbers, for w times 2^w_bits and c times 2^c_bits. The reference's orbit under F are nodes W_0 = 0, W_1, … */
@@ -13,8 +13,12 @@ enum {
   MAP_LAST,
   MAP_W_BITS,
   MAP_C_BITS,
-  MAP_NODES = MAP_TERMS + 28 * NUMBER_WORDS
+  MAP_GROWTH = MAP_TERMS + 28 * NUMBER_WORDS, /* four reals, for bounds on errors: map_errors.cl */
+  MAP_NODES = MAP_TERMS + 32 * NUMBER_WORDS
 };
+
+/* What a step near a cycle is off by at least, for w times |f1|, and what its slope is. */
+#define MAP_CYCLE_UNIT 0x1p-48f
 
 /* What a pixel's c adds to the terms. */
 typedef struct {

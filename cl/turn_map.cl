@@ -19,6 +19,7 @@ INLINED void turn_enter(turning *orbits, int_lanes mask, const advance_view *vie
   const int_lanes near = lanes_mask(norm < (number_real)(method_real(map + MAP_ENTRY)));
   const int_lanes enters = mask & lanes_mask(state->place == (uint_lanes)(0)) & near &
                            lanes_mask(left >= (count_lanes)(map[MAP_PERIOD]));
+  turn_disc_leave(state, enters);
   state->mapping |= enters;
   state->whole &= ~enters;
   state->node = select(state->node, (uint_lanes)(0), enters);
@@ -63,8 +64,8 @@ INLINED int_lanes map_returned(orbit_state *state, map_seen *seen, number_comple
 }
 
 /* Up to METHOD_RUN steps of the map, in the lanes of the mask. */
-INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mask, const advance_view *view,
-                      count_lanes *count) {
+INLINED void turn_map(turning *orbits, const orbit_constant *own, const turn_map_constant *c, int_lanes mask,
+                      const advance_view *view, count_lanes *count) {
   global const uint *map = map_words(view->method);
   orbit_state *state = &orbits->state;
   const int bits = (int)map[MAP_W_BITS];
@@ -81,6 +82,8 @@ INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mas
   number_complex z = scaled_plain(from), at = map_node(map, state->node);
   uint_lanes steps = (uint_lanes)(0);
   int_lanes on = mask, inside = (int_lanes)(0);
+  map_errors errors;
+  map_errors_begin(&errors, state, own, c, map);
   ROLLED for (uint step = 0; step < METHOD_RUN; step++) {
     const number_complex w = {at.re + z.re, at.im + z.im};
     on &= lanes_mask(scaled_norm(w) < threshold) & lanes_mask(steps < most);
@@ -99,7 +102,9 @@ INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mas
     const number_complex slope = map_plus(a1, d, bend);
     const number_real grown = (number_real)(4) * (scaled_norm(w) * scaled_norm(slope));
     state->since = scaled_choose(state->since, state->since * grown, on);
-    z = number_keep(z, map_plus(free, d, by_d), on);
+    const number_complex after = map_plus(free, d, by_d);
+    map_errors_step(&errors, at, z, w, d, slope, after, on);
+    z = number_keep(z, after, on);
     steps -= LANED(as_uint)(on); /* a mask is −1 */
     state->node -= LANED(as_uint)(on);
     at = number_keep(at, map_node(map, state->node), on);
@@ -107,6 +112,7 @@ INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mas
     const number_real norm = scaled_norm(next);
     const int_lanes anew = on & (lanes_mask(norm < scaled_norm(z)) | lanes_mask(state->node == last));
     if (lanes_any(anew)) {
+      map_errors_anew(&errors, at, next, anew);
       z = number_keep(z, next, anew);
       at = number_keep(at, number_zero(), anew);
       state->node = select(state->node, (uint_lanes)(0), anew);
@@ -116,13 +122,16 @@ INLINED void turn_map(turning *orbits, const turn_map_constant *c, int_lanes mas
   }
   const int_lanes leaves = mask & ~on & ~inside, keeps = mask & lanes_mask(visits != state->seen.next);
   const number_complex w = {at.re + z.re, at.im + z.im};
+  map_errors_anew(&errors, at, w, leaves);
   state->n += counts_convert(steps) * period;
   state->seen.z = scaled_keep(state->seen.z, scaled_from(seen.point, (int_lanes)(-bits)), keeps);
   state->seen.place = select(state->seen.place, (uint_lanes)(ORBIT_MAPPING), keeps);
   state->z = scaled_keep(state->z, scaled_from(number_keep(z, w, leaves), (int_lanes)(-bits)), mask);
+  map_errors_end(&errors, state, bits, mask);
   state->node = select(state->node, (uint_lanes)(0), leaves);
   state->mapping &= ~leaves;
   turn_rebase(orbits, state->z, leaves);
+  step_errors_measure(&orbits->errors, state, orbits->reference, leaves);
   *count = counts_select(*count, (count_lanes)(COUNT_NONE), inside);
   orbits->alive &= ~inside;
   turn_decide(orbits, count, (int_lanes)(0), (int_lanes)(0), view);

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from multiprocessing import get_context
 
-from mandelcl.perturbation.bounded import CHUNK, BoundedOrbit, End
+from mandelcl.perturbation.bounded import BoundedOrbit, End
 from mandelcl.perturbation.counting import CountTask
 from mandelcl.perturbation.exact import exact_count
 from mandelcl.perturbation.integers import integers_for
@@ -60,7 +60,7 @@ def _check(question: tuple[CountTask, Computed]) -> Checked:
 def _escaped(orbit: BoundedOrbit, iterations: int) -> bool:
     """Follow an orbit to where it escapes; return whether that is known before the iteration limit."""
     while orbit.n < iterations:
-        end = orbit.advance(min(iterations, orbit.n + CHUNK))
+        end = orbit.follow(iterations)
         if end is not None:
             return end is End.ESCAPED
     return False

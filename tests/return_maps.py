@@ -7,7 +7,7 @@ from functools import cache
 from mandelcl.base.view import View
 from mandelcl.core.reference import MAP_VERSION, Reference
 
-_PERIOD, _BITS = 40, 400  # of a real minibrot near −1.9, and of its orbit in integers
+REAL_PERIOD, _BITS = 40, 400  # of a real minibrot near −1.9, and of its orbit in integers
 _NEAR = Fraction("-1.9")
 
 
@@ -54,13 +54,13 @@ MINIBROT = Place(
 
 
 @cache
-def _real_minibrot() -> tuple[Fraction, Fraction]:
+def real_minibrot() -> tuple[Fraction, Fraction]:
     """Return the nucleus of a real minibrot of period 40, and its size."""
     one = 1 << _BITS
     c = round(_NEAR * one)
     for _ in range(40):
         z, d, a = 0, 0, one
-        for n in range(_PERIOD):
+        for n in range(REAL_PERIOD):
             a = a if n == 0 else 2 * z * a >> _BITS
             z, d = (z * z >> _BITS) + c, (2 * z * d >> _BITS) + one
         c -= z * one // d
@@ -69,18 +69,18 @@ def _real_minibrot() -> tuple[Fraction, Fraction]:
 
 def real_reference() -> Reference:
     """Return a reference in the real minibrot at what is −1.3 there."""
-    nucleus, size = _real_minibrot()
+    nucleus, size = real_minibrot()
     return Reference(nucleus - Fraction(13, 10) * size, Fraction(0), Fraction(1, 1 << 100), 20, 12, MAP_VERSION)
 
 
 def near_period_three() -> tuple[Fraction, Fraction, Fraction]:
     """Return a point near the real minibrot's own minibrot of period 3, and a radius that reaches it."""
-    nucleus, size = _real_minibrot()
+    nucleus, size = real_minibrot()
     return nucleus - Fraction(1756, 1000) * size, Fraction(1, 10_000) * size, abs(size) / 100
 
 
 def leaving_reference() -> Reference:
     """Return a reference beside the real minibrot, at what is 0.27 + 0.001i there: its orbit leaves the map."""
-    nucleus, size = _real_minibrot()
+    nucleus, size = real_minibrot()
     re, im = nucleus + Fraction(27, 100) * size, Fraction(1, 1000) * size
     return Reference(re, im, Fraction(1, 1 << 100), 20, 12, MAP_VERSION)

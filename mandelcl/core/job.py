@@ -224,10 +224,10 @@ def _require_mapped(job: Job) -> None:
     """Raise InvalidInputError for a job that the nodes of a return map cannot serve."""
     if job.number == "float":
         raise InvalidInputError("references of version 3 have return maps, which take double; use --number double")
-    if {CERTIFIED.name, DISTANCE.name} & set(job.planes) or trails(job.planes) or job.radius_squared < 4:
+    if DISTANCE.name in job.planes or trails(job.planes) or job.radius_squared < 4:
         raise InvalidInputError(
-            "references of version 3 give counts, smooth fractions and last values, with an escape radius of 2 and "
-            "more; leave the reference out"
+            "references of version 3 give counts, certified ones too, smooth fractions and last values, with an escape "
+            "radius of 2 and more; leave the reference out"
         )
 
 

@@ -127,7 +127,7 @@ def named_as_chosen(job: Job, classes: Sequence[DeviceClass]) -> Job:
 
 def _may_take_maps(job: Job) -> bool:
     """Return whether orbits may be so long that a return map of the reference is worth looking for."""
-    plain = not {CERTIFIED.name, DISTANCE.name} & set(job.planes) and not trails(job.planes)
+    plain = DISTANCE.name not in job.planes and not trails(job.planes)
     return plain and job.iterations > _LONG and job.radius_squared >= 4
 
 

@@ -5,7 +5,7 @@ step rounds. So E ← (2|W| + E)·E + |ε| bounds |δ| at every step, and needs 
 |W| + E ≤ R at each step before n and |W| − E > R at n.
 
 As E grows along an orbit, the last bits of W come to mean nothing, and are left out, until a small |W| makes E small
-again.
+again. Where the return map of a period is known to be of use, the orbit takes it near 0.
 """
 
 import math
@@ -14,13 +14,14 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
+from mandelcl.perturbation.exact_maps import MapPlace, PointMap, point_map
 from mandelcl.perturbation.integers import Integers
 
 # Called with the iterations so far, again and again; what is not decided when it returns False stays so.
 KeepOn: TypeAlias = Callable[[int], bool]
 Point: TypeAlias = tuple[Fraction, Fraction]
 
-CHUNK = 4096  # steps between two calls of `keep_on`
+CHUNK = 4096  # steps between two calls of `keep_on`, single ones or of a return map
 _KEPT = 640  # bits after the point of z that become a double
 _LEAST_NORM = 2.0**-1000  # below this |z|² is computed in integers: a double of `_KEPT` bits has too few left
 _LEAST_ERROR, _MOST_ERROR_BITS = 2.0**-400, 400  # the error and its bits in a unit, which else is changed
@@ -30,6 +31,7 @@ _LONG, _GROWN_BITS = 320, 192  # from so many bits on, one looks whether the err
 _PLAIN_BITS = 48
 _HOPELESS = 10  # an error of 2^−10 will not become small again
 _ROUNDED = 3  # units: c is off by less than 1 in each part, a step's products too, so ε is below 2·√2
+_LEAST_MAP_ERROR = 2.0**-1000
 _SLACK = 1 + 2.0**-40  # for the roundings of the bound itself, a few 2^−53 a step
 
 
@@ -42,11 +44,19 @@ class End(Enum):
     STOPPED = 4
 
 
+def _whole(value: float, exponent: int) -> int:
+    """Return value·2^exponent, rounded down."""
+    mantissa, own = math.frexp(value)
+    shift, scaled = own - 53 + exponent, int(math.ldexp(mantissa, 53))
+    return scaled << shift if shift >= 0 else scaled >> -shift
+
+
 class BoundedOrbit:
     """z_n in integers of 2^−bits, from n = 1 on, and a bound on its error: `_e` in units of 2^−`_s`, a double.
 
     |c| ≤ R must hold. The last `_spared` bits are not kept. `lowest_at` is the last n at which |z_n| fell below half of
-    what it was before; `done` counts steps, those of earlier orbits included.
+    what it was before; `done` counts steps, those of earlier orbits included. With a `period`, the orbit takes its
+    return map where that has any.
     """
 
     _a: int
@@ -58,12 +68,21 @@ class BoundedOrbit:
     _rounded: float
     _least: float
     _most: float
+    _map: PointMap | None
 
     def __init__(
-        self, point: Point, bits: int, radius_squared: Fraction, keep_on: KeepOn, done: int, integers: Integers
+        self,
+        point: Point,
+        bits: int,
+        radius_squared: Fraction,
+        keep_on: KeepOn,
+        done: int,
+        integers: Integers,
+        period: int = 0,
     ) -> None:
         self.n, self.done, self.lowest_at = 1, done, 1
-        self._bits, self._keep_on = bits, keep_on
+        self._point, self._bits, self._keep_on, self._integers = point, bits, keep_on, integers
+        self._untried, self._map, self._entry = period, None, 0.0
         re, im = (integers.whole((part.numerator << bits) // part.denominator) for part in point)
         self._c = re, im
         self._radius_squared = math.floor(radius_squared * (1 << 2 * bits))
@@ -90,10 +109,7 @@ class BoundedOrbit:
     @property
     def error(self) -> int:
         """The bound on the error of z_n in units of 2^−bits, rounded up."""
-        mantissa, exponent = math.frexp(self._e)
-        shift = exponent - 53 + self._bits - self._s
-        scaled = int(math.ldexp(mantissa, 53))
-        return (scaled << shift if shift >= 0 else scaled >> -shift) + 1
+        return _whole(self._e, self._bits - self._s) + 1
 
     def widened(self, error: int) -> "BoundedOrbit":
         """Return the same orbit with another bound on its error."""
@@ -107,25 +123,70 @@ class BoundedOrbit:
         return error >> (self._bits - _HOPELESS) != 0
 
     def follow(self, stop: int) -> End | None:
-        """Advance to n = stop; return how the orbit ended before, or None."""
+        """Advance to n = stop; return how the orbit ended before, or None. z_stop is not tested yet."""
+        self._try_map()
         while self.n < stop:
-            end = self.advance(min(stop, self.n + CHUNK))
+            if not self._keep_on(self.done):
+                return End.STOPPED
+            first = self.n
+            end = None
+            while end is None and self.n < min(stop, first + CHUNK):
+                end = self._by_map(stop) if self._is_near(stop) else self._advance(min(stop, first + CHUNK), stop)
             if end is not None:
                 return end
         return None
 
-    def advance(self, stop: int) -> End | None:
-        """Advance to n = stop, in one go; return how the orbit ended before, or None. z_stop is not tested yet."""
-        if not self._keep_on(self.done):
-            return End.STOPPED
+    def _advance(self, stop: int, last: int) -> End | None:
+        """Advance to n = stop by single steps, or to where the map may be taken as far as n = last."""
         first, end = self.n, None
         while self.n < stop and end is None:
             if self._e < self._most:
                 self._run(stop)
             if self.n < stop:
+                if self._is_near(last):
+                    break
                 end = self._look()
         self.done += self.n - first
         return end
+
+    def _try_map(self) -> None:
+        """Look for the map, once it would have been of use."""
+        if not 0 < self._untried <= self.n:
+            return
+        period, self._untried = self._untried, 0
+        self._map = point_map(self._point, self._bits, period, self._integers)
+        if self._map is not None:
+            self._entry = self._map.entry
+            self._set_threshold()
+
+    def _is_near(self, stop: int) -> bool:
+        """Return whether the map may be taken from here, and no farther than to n = stop."""
+        if self._map is None or self.n + self._map.period > stop:
+            return False
+        bits = self._bits - self._spared
+        shift = max(0, bits - _KEPT)
+        scale = 2.0 ** (shift - bits)
+        x, y = float(self._a >> shift) * scale, float(self._b >> shift) * scale
+        return x * x + y * y < self._entry
+
+    def _by_map(self, stop: int) -> End | None:
+        """Take the map as far as it goes, but not beyond n = stop."""
+        assert self._map is not None
+        map_, (a, b) = self._map, self.place
+        self._compare(a**2 + b**2, self.n)
+        up = map_.steps.bits + map_.w_bits - self._bits
+        error = math.ldexp(self._e * _SLACK, map_.w_bits - self._s)
+        place = MapPlace(a << up, b << up, max(error, _LEAST_MAP_ERROR))
+        found = map_.follow(place, min(CHUNK, (stop - self.n) // map_.period))
+        if found is None:
+            return End.LOST
+        steps, least_at, least = found
+        if steps:
+            self._compare(_whole(least, 2 * (self._bits - map_.w_bits)), self.n + least_at * map_.period)
+        self._take(place.x >> up, place.y >> up, _whole(place.error, self._bits - map_.w_bits) + 3)
+        self.n += steps * map_.period
+        self.done += steps
+        return None
 
     def _run(self, stop: int) -> None:
         """Advance to n = stop, or to where z_n needs a look."""
@@ -156,11 +217,15 @@ class BoundedOrbit:
             return End.ESCAPED
         if self.hopeless(error) or (norm + 1 + error) ** 2 > self._radius_squared:
             return End.LOST
-        if 4 * square < self._lowest:
-            self._lowest, self.lowest_at = square, self.n
-            self._set_threshold()
+        self._compare(square, self.n)
         self._step(norm, error)
         return None
+
+    def _compare(self, square: int, n: int) -> None:
+        """Note that |z_n|² is a square, in units of 2^(−2·bits)."""
+        if 4 * square < self._lowest:
+            self._lowest, self.lowest_at = square, n
+            self._set_threshold()
 
     def _step(self, norm: int, error: int) -> None:
         """Advance by one step with all bits, and with the bound in integers; `norm` is |z_n| rounded down."""
@@ -173,7 +238,7 @@ class BoundedOrbit:
         """Note below which |z|² a step needs a look."""
         kept = max(0, int(self._lowest).bit_length() - 53)
         lowest = math.ldexp(float(int(self._lowest) >> kept), kept - 2 * self._bits)
-        self._threshold = max(_LEAST_NORM, lowest / 4)
+        self._threshold = max(_LEAST_NORM, lowest / 4, self._entry)
 
     def _take(self, a: int, b: int, error: int) -> None:
         """Go on from a place, of which the bits far below its error are left out.

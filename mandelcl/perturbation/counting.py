@@ -17,6 +17,7 @@ from mandelcl.core.job import Job
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.bounded import KeepOn, Point
 from mandelcl.perturbation.exact import Outcome, exact_outcome, fraction_bits
+from mandelcl.perturbation.reference_jobs import map_period
 from mandelcl.workers.channel import Channel
 from mandelcl.workers.dialogue import Dialogue
 
@@ -27,18 +28,21 @@ ROLE = "exact"
 class CountTask:
     """What all points have in common: the iteration limit, R², the bits after the point that are tried first.
 
-    Orbits are those of the `formula`.
+    Orbits are those of the `formula`. They take the return map of a `period`, if that is not 0.
     """
 
     iterations: int
     radius_squared: Fraction
     bits: int
     formula: Formula = MANDELBROT
+    period: int = 0
 
     @classmethod
     def of(cls, job: Job) -> Self:
         """Return what the pixels of a job have in common."""
-        return cls(job.iterations, job.radius_squared, fraction_bits(job.view.pitch), job.formula)
+        reference = job.reference
+        period = map_period(reference) if reference is not None and reference.may_have_map else 0
+        return cls(job.iterations, job.radius_squared, fraction_bits(job.view.pitch), job.formula, period)
 
 
 def exact_counts(
@@ -147,7 +151,7 @@ def serve(channel: Channel) -> None:
         radius_squared, formula = from_hexadecimal(question["radius_squared"]), Formula.parse(question["formula"])
         if question["constant"]:
             formula = formula.julia(*map(from_hexadecimal, question["constant"]))
-        task = CountTask(question["iterations"], radius_squared, question["bits"], formula)
+        task = CountTask(question["iterations"], radius_squared, question["bits"], formula, question["period"])
         point = from_hexadecimal(question["re"]), from_hexadecimal(question["im"])
         outcome = _count(task, point, _within(question["seconds"]))
         channel.answer({"outcome": None if outcome is None else [outcome.count, outcome.z]})
@@ -160,7 +164,9 @@ def _within(seconds: float | None) -> KeepOn:
 
 
 def _count(task: CountTask, point: Point, keep_on: KeepOn) -> Outcome | None:
-    return exact_outcome(point, task.iterations, task.radius_squared, task.bits, keep_on, formula=task.formula)
+    return exact_outcome(
+        point, task.iterations, task.radius_squared, task.bits, keep_on, formula=task.formula, period=task.period
+    )
 
 
 def _question(task: CountTask, point: Point, seconds: float) -> dict[str, Any]:
@@ -172,6 +178,7 @@ def _question(task: CountTask, point: Point, seconds: float) -> dict[str, Any]:
         "constant": [hexadecimal(part) for pair in task.formula.parameters for part in pair],
         "re": hexadecimal(point[0]),
         "im": hexadecimal(point[1]),
+        "period": task.period,
         "seconds": seconds if math.isfinite(seconds) else None,
     }
 

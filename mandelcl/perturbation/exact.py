@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.formulas import MANDELBROT, Formula
-from mandelcl.perturbation.bounded import CHUNK, BoundedOrbit, End, KeepOn, Point
+from mandelcl.perturbation.bounded import BoundedOrbit, End, KeepOn, Point
 from mandelcl.perturbation.exact_formula import LostError, formula_count
 from mandelcl.perturbation.integers import Integers, integers_for
 
@@ -60,10 +60,12 @@ def exact_outcome(
     keep_on: KeepOn = _always,
     integers: Integers | None = None,
     formula: Formula = MANDELBROT,
+    period: int = 0,
 ) -> Outcome | None:
     """Return the count of a point in exact arithmetic: the first n with |z_n|² > R², or `iterations`, the limit.
 
-    It is proved. `bits` after the point are tried first, then more. None where `keep_on` says that it takes too long,
+    It is proved. `bits` after the point are tried first, then more. Orbits of z² + c take the return map of a `period`
+    near 0, where there is one. None where `keep_on` says that it takes too long,
     or where z_n comes too near to |z| = R to be told apart from it. Raises InvalidInputError for R² beyond 2^256.
     """
     if radius_squared > _LARGEST_RADIUS_SQUARED:
@@ -78,7 +80,8 @@ def exact_outcome(
     done, guard = 0, GUARD_BITS
     while guard <= _MOST_GUARD_BITS:
         kept = bits - GUARD_BITS + guard
-        orbit = BoundedOrbit(point, kept, radius_squared, keep_on, done, integers or integers_for(kept))
+        kind = integers or integers_for(kept)
+        orbit = BoundedOrbit(point, kept, radius_squared, keep_on, done, kind, period)
         end = _end(orbit, iterations)
         if end is not End.LOST:
             if end is End.STOPPED:
@@ -127,9 +130,9 @@ def _end(orbit: BoundedOrbit, iterations: int) -> End:
         period = orbit.lowest_at
         trial = max(trial, 2 * period)
         if orbit.n < trial:
-            end = orbit.advance(min(iterations, orbit.n + CHUNK, trial))
+            end = orbit.follow(min(iterations, trial))
         elif orbit.n + 3 * period >= iterations:
-            end = orbit.advance(min(iterations, orbit.n + CHUNK))
+            end = orbit.follow(iterations)
         else:
             trial = 2 * orbit.n
             end = _stays(orbit, period)

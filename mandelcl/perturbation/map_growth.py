@@ -13,9 +13,9 @@ import numpy as np
 from mandelcl.perturbation.integers import Doubles
 
 _MOST_GROWTH = 2.0**400  # of |A|, whose square is in range with room
-_LEAST_RATIO = 2.0**-8  # of the second term of a return map to the first at |w| = 4/|A|
+LEAST_RATIO = 2.0**-8  # of the second term of a return map to the first at |w| = 4/|A|
 _INSIDE = 2.0 - 2.0**-4  # no orbit leaves the disc of radius 2 unseen
-_LEAST_PERIOD = 32  # a shorter base saves nothing
+LEAST_PERIOD = 32  # a shorter base saves nothing
 _UP = 1 + 2.0**-20  # covers the roundings of sums of up to 2^31 terms
 
 
@@ -32,6 +32,21 @@ class GrowthSums:
         x = t + c * self.s_b
         q = self.s * x
         return math.inf if q >= 0.5 else self.a * x * q**order / (1 - q) * _UP
+
+    def in_units(self, w_bits: int, c_bits: int) -> "GrowthSums":
+        """Return the same for w times 2^w_bits and c times 2^c_bits."""
+        t_bits = 2 * w_bits
+        return GrowthSums(
+            math.ldexp(self.a, -w_bits), math.ldexp(self.s, -t_bits), math.ldexp(self.s_b, t_bits - c_bits)
+        )
+
+
+def growth_along(re: Doubles, im: Doubles) -> GrowthSums:
+    """Return the growth at the last of the places 1, 2, … of a reference, each rounded up."""
+    twice = 2 * np.sqrt(re * re + im * im)[:-1]
+    products = np.multiply.accumulate(np.concatenate([[1.0], twice]))
+    s, s_b = (products[:-1] / twice).sum(), (1 / products).sum()
+    return GrowthSums(float(products[-1]) * _UP, float(s) * _UP, float(s_b) * _UP)
 
 
 class GrowthWatch:
@@ -56,8 +71,8 @@ class GrowthWatch:
             least = np.minimum.accumulate(np.concatenate([[self._least], sizes]))[:-1]
             ratio = 16 * s / (a * a)
             reach = a * a * s_b * self._radius
-            fits = (sizes < least) & (a * sizes <= 2) & (a * sizes + reach <= 4) & (ratio < _LEAST_RATIO)
-            fits &= (a < _MOST_GROWTH) & (np.arange(self.count + 1, self.count + 1 + len(re)) >= _LEAST_PERIOD)
+            fits = (sizes < least) & (a * sizes <= 2) & (a * sizes + reach <= 4) & (ratio < LEAST_RATIO)
+            fits &= (a < _MOST_GROWTH) & (np.arange(self.count + 1, self.count + 1 + len(re)) >= LEAST_PERIOD)
             at_end = a[-1] / (2 * sizes[-1])
         found = [
             (self.count + 1 + int(k), GrowthSums(float(a[k]), float(s[k]), float(s_b[k]) * _UP))

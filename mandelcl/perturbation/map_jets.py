@@ -19,6 +19,7 @@ ORDER = 4
 TERMS = tuple((j, k) for j in range(ORDER + 1) for k in range(3) if 0 < j + k <= ORDER)
 
 _AT_ONCE, _COLUMNS = 1 << 15, 128
+SCANNED = 2.0**-48  # what a prefix sum in doubles is off by, an iteration and order
 _BLOCK = 64  # iterations between two looks at the sizes of integers
 _SPARE = 40  # bits that a coefficient may lose within a block
 _LEAST = 2.0**-30  # of a product of 2|Z| within a block
@@ -64,6 +65,11 @@ def _sum(parts: Pair, first: tuple[float, float]) -> Pair:
     """Return the sums before each number and, behind them, of all."""
     x, y = (np.add.accumulate(np.concatenate([[start], part])) for start, part in zip(first, parts, strict=True))
     return x, y
+
+
+def scan_error(period: int) -> float:
+    """Return what the terms of a period are off by, as a share of the bounds that `GrowthSums` says of them."""
+    return ORDER * period * SCANNED
 
 
 @dataclass(frozen=True, slots=True)

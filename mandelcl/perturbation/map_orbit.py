@@ -17,7 +17,8 @@ from mandelcl.base.exact import floor_log2
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.integers import Doubles, advanced, doubles, integers_for, reference_bits
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
-from mandelcl.perturbation.map_jets import ORDER, TERMS, Whole, scanned, whole_jets, whole_slope
+from mandelcl.perturbation.map_jets import ORDER, SCANNED, TERMS, Whole, scanned, whole_jets, whole_slope
+from mandelcl.perturbation.map_steps import MapSteps
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
 from mandelcl.perturbation.paired_jets import Jets, paired_jets
 from mandelcl.perturbation.return_map import ReturnMap, no_nodes, threshold_of
@@ -34,7 +35,6 @@ _DOUBLE_BITS = 53
 _SLOPE_DIGITS = 88  # with 2^21 iterations, more than doubles have
 _LEAST_RADIUS = 2.0**-900
 _MOST_SLOPE = 2.0**900
-_SCANNED = 2.0**-48  # what a prefix sum in doubles is off by, an iteration and order
 _PAIRED = 1 << 18  # iterations of a base from which on pairs of doubles are quicker for terms beside the first
 _ALL_WHOLE, _MOST_WHOLE = 1 << 17, 1 << 21  # of order times iterations: done in integers at once, and at most
 
@@ -215,10 +215,10 @@ class _Nodes:
         if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
             return None
         jets, _ = self._coefficients(bits, order)
-        coefficients = [jet.at(-bits) for jet in jets]
-        known = [complex(*(math.ldexp(float(part), -bits) for part in pair)) for pair in coefficients[:ORDER]]
+        known = _doubles_of(jets[:ORDER], bits)
         slopes = _Slopes(known, self._map, 1.0)
         first = self._first(bits)
+        steps = MapSteps.of(first, jets, bits, self._leaves * 4.0**self._w_bits)
         (x, y), unit = first, 2.0**-bits
         dx, dy = slopes.at(0.0, 0.0)[2:]
         size, turn = math.log2(abs(known[0])) + self._w_bits, cmath.phase(known[0])
@@ -228,7 +228,7 @@ class _Nodes:
                 return None
             dx, dy = fx * dx - fy * dy + cx, fx * dy + fy * dx + cy
             size, turn = size + math.log2(math.hypot(fx, fy)), turn + math.atan2(fy, fx)
-            x, y = _next(x, y, first, coefficients, bits)
+            x, y = steps.next(x, y)
             if not abs(x) + abs(y) < 64 << bits or not math.hypot(dx, dy) < _MOST_SLOPE:
                 return None
             if node & 0x3FF == 0:
@@ -268,7 +268,7 @@ class _Nodes:
         growth, t, period = self._growth, self._leaves, self._period
         reach = t * 4.0**self._w_bits
         shares = [growth.a * t * (growth.s * t) ** (j - 1) * 2.0**self._w_bits for j in range(1, order + 1)]
-        off = [j * period * _SCANNED * share for j, share in enumerate(shares, 1)]
+        off = [j * period * SCANNED * share for j, share in enumerate(shares, 1)]
         whole = order
         if order <= ORDER and order * period > _ALL_WHOLE:
             whole = next((j for j in range(1, order + 1) if off[j - 1] < 2.0 ** (_ROUNDING_BITS - bits)), order)
@@ -303,17 +303,14 @@ class _Nodes:
         if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
             return None
         jets, off = self._coefficients(bits, order)
-        coefficients = [jet.at(-bits) for jet in jets]
         base, period = self._base, self._period
-        first = self._first(bits)
+        steps = MapSteps.of(self._first(bits), jets, bits, self._leaves * 4.0**self._w_bits)
         rest = self._growth.rest(order, self._leaves, 0.0) * 2.0**self._w_bits
         own = 8 * self._growth.s_b * self._growth.a * 2.0 ** (self._w_bits - base.bits)  # of Z_p
-        local = sum(off) + rest + own + 2.0 ** (_ROUNDING_BITS - bits)
-        known = [complex(*(math.ldexp(float(part), -bits) for part in pair)) for pair in coefficients[:ORDER]]
+        local = sum(off) + rest + own + steps.rounded
+        known = _doubles_of(jets[:ORDER], bits)
         found = _follow(
-            first,
-            coefficients,
-            bits,
+            steps,
             _Slopes(known, self._map, self._radius * 2.0**self._c_bits),
             local,
             self._leaves * 4.0**self._w_bits,
@@ -357,9 +354,7 @@ class _Slopes:
 
 
 def _follow(
-    first: tuple[int, int],
-    coefficients: list[tuple[int, int]],
-    bits: int,
+    steps: MapSteps,
     slopes: _Slopes,
     local: float,
     leaves: float,
@@ -368,13 +363,13 @@ def _follow(
     progress: Callable[[int], None] | None,
     until: int,
 ) -> tuple[Doubles, Doubles, str] | None:
-    """Return the nodes of F from W_0 = 0, W_1 = `first`, and how they end; None where they leave soon."""
-    x, y = first
+    """Return the nodes of F from W_0 = 0 on, and how they end; None where they leave soon."""
+    (x, y), bits = steps.first, steps.bits
     nodes_re, nodes_im = [0.0], [0.0]
     unit, up = 2.0**-bits, 1 + 2.0**-20
     dx, dy = slopes.at(0.0, 0.0)[2:]
     error = local
-    y_is_zero = y == 0 and all(v == 0 for _, v in coefficients)
+    y_is_zero = y == 0 and all(v == 0 for _, v in steps.terms)
     j = 1
     while True:
         wx, wy = float(x) * unit, float(y) * unit
@@ -395,7 +390,7 @@ def _follow(
         error = (math.sqrt(fx * fx + fy * fy) * error + local) * up
         if not error < 2.0**-_DOUBLE_BITS:
             raise _OpenError
-        x, y = _next(x, y, first, coefficients, bits)
+        x, y = steps.next(x, y)
         j += 1
         if j & 0x3FF == 0:
             stop_if(cancel)
@@ -403,13 +398,8 @@ def _follow(
                 progress(j)
 
 
-def _next(x: int, y: int, first: tuple[int, int], coefficients: list[tuple[int, int]], bits: int) -> tuple[int, int]:
-    """Return F at x + y·i, all in units of 2^−bits."""
-    tx, ty = (x + y) * (x - y) >> bits, x * y >> bits - 1
-    x, y = coefficients[-1]
-    for a, b in coefficients[-2::-1]:
-        x, y = (x * tx - y * ty >> bits) + a, (x * ty + y * tx >> bits) + b
-    return (x * tx - y * ty >> bits) + first[0], (x * ty + y * tx >> bits) + first[1]
+def _doubles_of(jets: list[Whole], bits: int) -> list[complex]:
+    return [complex(*(math.ldexp(float(part), -bits) for part in jet.at(-bits))) for jet in jets]
 
 
 def _rounded(value: int, error: int, bits: int) -> float:

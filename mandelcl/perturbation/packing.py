@@ -16,6 +16,8 @@ import numpy.typing as npt
 from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
 from mandelcl.core.reference import Reference
+from mandelcl.perturbation.map_growth import growth_along
+from mandelcl.perturbation.map_jets import scan_error
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.return_map import ReturnMap
 from mandelcl.perturbation.table import Table, TableLevel
@@ -31,7 +33,7 @@ NOTHING = -(1 << 28)  # the exponent of 0
 _SINGLE = (1, 1, NOTHING, NOTHING, NOTHING)  # the exponents of the record of a single iteration
 _INDEX_WORDS, _EDGE_WORDS = 2, 4
 _NOWHERE = np.uint32(0xFFFFFFFF)
-_MAP_HEAD = 28  # reals before the nodes of a return map
+_MAP_HEAD = 32  # reals before the nodes of a return map
 _LEAST_KEY, _LARGEST_KEY = -(1 << 28), 1 << 28  # beyond any that matter, and sums of four are words
 
 
@@ -210,7 +212,7 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
         HeaderLayout.EDGES: _edge_words(orbit, real),
     }
     if orbit.returns is not None:
-        parts[HeaderLayout.MAP] = _map_words(orbit.returns, real)
+        parts[HeaderLayout.MAP] = _map_words(orbit, orbit.returns, real)
     header = np.zeros(_HEADER_WORDS, np.int64)
     header[HeaderLayout.LENGTH], header[HeaderLayout.SCALE] = orbit.length, packing.scale
     header[HeaderLayout.STEP_KEYS], header[HeaderLayout.TAIL] = reference.step_bits << 8, -reference.tail_bits
@@ -293,8 +295,8 @@ def _index_words(levels: Sequence[TableLevel]) -> Words:
     return words.reshape(-1)
 
 
-def _map_words(returns: ReturnMap, real: Real) -> Words:
-    """Return a return map: its terms, thresholds and constants, and behind them the nodes."""
+def _map_words(orbit: Orbit, returns: ReturnMap, real: Real) -> Words:
+    """Return a return map: its terms, thresholds and constants, what bounds its errors, and behind these the nodes."""
     threshold = math.ldexp(1.0, returns.threshold)
     parts = [part for term in returns.terms for part in (term.real, term.imag)]
     reals = np.array([*parts, threshold, threshold / 4], real.dtype).view(np.uint32)
@@ -304,6 +306,10 @@ def _map_words(returns: ReturnMap, real: Real) -> Words:
     head = np.zeros(_MAP_HEAD * real.words, np.uint32)
     both = np.concatenate([reals, constants])
     head[: both.size] = both
+    last = 1 + returns.period
+    bounds = growth_along(orbit.re[1:last], orbit.im[1:last]).in_units(returns.w_bits, returns.c_bits)
+    growth = np.array([bounds.a, bounds.s, bounds.s_b, scan_error(returns.period)], real.dtype).view(np.uint32)
+    head[-growth.size :] = growth
     return np.concatenate([head, nodes.view(np.uint32).reshape(-1)])
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mandelcl.base.errors import NEVER, CancelledError, Token
 from mandelcl.core import timeline
+from mandelcl.core.reference import Reference
 from mandelcl.perturbation.kept import ReferenceKey, found_orbit, kept_orbit, table_of
 from mandelcl.perturbation.orbit import AT_LIMIT, Orbit
 from mandelcl.perturbation.table import Table
@@ -209,6 +210,17 @@ def known_end(key: ReferenceKey) -> bool:
     """
     with _changing:
         return _with_end(key) is not None
+
+
+def map_period(reference: Reference) -> int:
+    """Return the period of a reference's return map; 0 where it has none, or its orbit is not known."""
+    with _changing:
+        known = [begun for key, begun in _begun.items() if key.reference == reference and not begun.failed]
+    for begun in known:
+        returns = begun.future.result()[0].returns if begun.future.done() else None
+        if returns is not None:
+            return returns.period
+    return 0
 
 
 def _with_end(key: ReferenceKey) -> _Begun | None:

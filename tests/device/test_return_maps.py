@@ -14,6 +14,7 @@ from mandelcl.core.numbers import by_name
 from mandelcl.engine.methods import perturbation
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.opencl.device import Device
+from mandelcl.perturbation.counting import CountTask, exact_counts
 from tests.device.targets import SetPace, planes
 from tests.return_maps import BOTH_SIDES, MINIBROT, NEAR_NEUTRAL, Place
 
@@ -73,6 +74,31 @@ def test_orbits_near_a_neutral_cycle(device: Device) -> None:
     assert (results[0] == job.iterations).all()
 
 
+def _certified(job: Job) -> Job:
+    return replace(job, planes=("counts", "certified"))
+
+
+@pytest.mark.parametrize(("place", "iterations"), [(MINIBROT, 7_000_000), (NEAR_NEUTRAL, 59 * 200_000)])
+def test_certified_counts_are_exact(device: Device, place: Place, iterations: int) -> None:
+    job = _certified(_job(place, iterations, 8, 5))
+    (counts, proved), _ = planes(job, device)
+    task = replace(CountTask.of(job), period={MINIBROT: 16045, NEAR_NEUTRAL: 59}[place])
+    points = [job.view.point(column, row) for row, column in np.argwhere(proved)]
+    assert len(points) > counts.size // 3
+    assert len(np.unique(counts[proved == 1])) > 5
+    assert counts[proved == 1].tolist() == exact_counts(task, points)
+
+
+@pytest.mark.full
+def test_proofs_do_not_depend_on_lanes_or_launches(device: Device) -> None:
+    job = _certified(_job(MINIBROT, 7_000_000))
+    expected, _ = planes(job, device)
+    assert 0 < expected[1].sum() < expected[1].size
+    lanes = 4 if default_variant(device, by_name("double")).lanes > 1 else 1
+    found, _ = planes(job, device, Variant(lanes, 1, 64, 1, lanes, 1, 1), (7, 4), SetPace((3, 2), (50,)))
+    np.testing.assert_array_equal(found, expected)
+
+
 def _at_the_side(x: int, y: int, width: int, height: int) -> Job:
     """Return a view of the first components of `BOTH_SIDES`, at a pixel of 480×270, with a reference of the whole."""
     re, im = BOTH_SIDES.view(480, 270).point(x, y)
@@ -89,6 +115,8 @@ def test_orbits_that_cycles_attract_are_known_before_their_first_step(device: De
     counts = results[0].astype(np.uint64) | (results[1].astype(np.uint64) << np.uint64(32))
     assert (counts == job.iterations).all()
     assert launches == 1
+    certified, _ = planes(_certified(job), device)
+    assert certified[2].all()
 
 
 @pytest.mark.full

@@ -45,7 +45,8 @@ def loop(job: Job) -> tuple[str, ...]:
     derivative = "step_derivative.cl" if DISTANCE.name in job.planes else "step_derivative_none.cl"
     inside = "turn_inside.cl" if _tests_interior(job) else "turn_inside_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
-    map_ = ("return_map.cl", "map_cycles.cl", "turn_map.cl") if _may_have_map(job) else ()
+    map_errors = "map_errors.cl" if CERTIFIED.name in job.planes else "map_errors_none.cl"
+    map_ = ("return_map.cl", map_errors, "map_cycles.cl", "turn_map.cl") if _may_have_map(job) else ()
     return (
         "turn_records.cl",
         "turn_edges.cl",

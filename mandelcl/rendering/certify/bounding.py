@@ -13,6 +13,7 @@ from mandelcl.core.numbers.fixed import MOST_WORDS
 from mandelcl.core.planes import CERTIFIED
 from mandelcl.core.report import LaunchLog
 from mandelcl.perturbation.exact import fraction_bits
+from mandelcl.perturbation.reference_jobs import map_period
 from mandelcl.rendering.certify.refining import Indices, Refiner, Watch
 
 _LEAST_WORDS = 5  # with fewer words R would have to be smaller
@@ -22,7 +23,7 @@ _MORE_WORDS = (
 )  # beyond the words that separate pixels with 64 spare bits: most orbits need half of those, some more
 _WORTH = 1 << 21  # iterations that justify building a kernel
 _FARTHEST = 4  # distance of the view from 0: |z|² + |c| stays in the range of a digit
-MOST_TURNS = 1 << 16  # of 64 iterations
+_MOST_TURNS = 1 << 16  # of 64 iterations
 
 
 class Bounding:
@@ -41,6 +42,8 @@ class Bounding:
         `cancel` is set.
         """
         first, total, counts = job.first_words, indices.size, job.counts
+        if job.reference is not None and map_period(job.reference):
+            return indices  # orbits by a map are too long for the bounds of this kernel, and the host takes the map
         for wide in _wider(job):
             if total_of(counts.of(words[:, indices])) < _WORTH:
                 break
@@ -51,7 +54,7 @@ class Bounding:
             refiner = self._refiners[wide]
             if refiner is None:
                 break
-            found = refiner.refined(block, indices, log, cancel, watch.after(total - indices.size))
+            found = refiner.refined(block, indices, log, cancel, watch.after(total - indices.size), _MOST_TURNS)
             proved = found[first[CERTIFIED.name]] == 1
             # If the count is confirmed, the pixel's other words are kept.
             changed = proved & (counts.of(found) != counts.of(words[:, indices]))

@@ -50,30 +50,45 @@ class Watch:
 
 
 class Refiner:
-    """Computes single pixels on a device with another job's program, with at most `most_turns` turns per pixel."""
+    """Computes single pixels on a device with another job's program."""
 
-    def __init__(self, program: Program, pace: Pace, most_turns: float = math.inf) -> None:
-        self._program, self._pace, self._most_turns = program, pace, most_turns
+    def __init__(self, program: Program, pace: Pace) -> None:
+        self._program, self._pace = program, pace
 
     def refined(
-        self, block: Block, indices: Indices, log: LaunchLog, cancel: Token, watch: Watch | None = None
+        self,
+        block: Block,
+        indices: Indices,
+        log: LaunchLog,
+        cancel: Token,
+        watch: Watch | None = None,
+        most_turns: float = math.inf,
     ) -> Words:
         """Return the results of these pixels of a block, words × pixels. `log` records the launches.
 
-        Pixels that are not decided within the turns, or before the deadline of `watch`, get `none` of the counts.
-        Raises CancelledError after a launch if `cancel` is set.
+        Pixels that are not decided within `most_turns` turns, or before the deadline of `watch`, get `none` of the
+        counts. Raises CancelledError after a launch if `cancel` is set.
         """
         watch = watch or Watch()
         program = self._program
         memory = Memory(program.device, program.job, block.pixels, 1, indices.size)
         parts = [
-            self._part(memory, block, indices[first : first + memory.capacity], log, cancel, watch.after(first))
+            self._part(
+                memory, block, indices[first : first + memory.capacity], log, cancel, watch.after(first), most_turns
+            )
             for first in range(0, indices.size, memory.capacity)
         ]
         return np.concatenate(parts, axis=1)
 
     def _part(
-        self, memory: Memory, block: Block, indices: Indices, log: LaunchLog, cancel: Token, watch: Watch
+        self,
+        memory: Memory,
+        block: Block,
+        indices: Indices,
+        log: LaunchLog,
+        cancel: Token,
+        watch: Watch,
+        most_turns: float,
     ) -> Words:
         program = self._program
         memory.guard()
@@ -85,7 +100,7 @@ class Refiner:
         saved[1:, : indices.size] = np.array(start, np.uint32)[:, None]
         program.device.wait(program.device.write(memory.lists()[0], saved))
         left, strides, turns = indices.size, program.first_strides, 0
-        while left and turns < self._most_turns and time.monotonic() < watch.ends:
+        while left and turns < most_turns and time.monotonic() < watch.ends:
             ready = time.perf_counter()
             launch = program.launch_survivors(memory, block, left, 0, min(strides, program.most_strides))
             launch.wait(program.device)

@@ -24,7 +24,7 @@ from mandelcl.engine.loop.schedule import default_budget
 from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.rate import pace
 from mandelcl.engine.variant import Variant
-from mandelcl.rendering.certify.bounding import MOST_TURNS, Bounding
+from mandelcl.rendering.certify.bounding import Bounding
 from mandelcl.rendering.certify.exactly import Exactly
 from mandelcl.rendering.certify.refining import Indices, Refiner, finer
 from mandelcl.rendering.waiting import duration
@@ -166,9 +166,9 @@ def certified(
     """
     budget = settings.budget or default_budget(choice.device.watchdog, choice.device.type)
 
-    def made(job: Job, variant: Variant | None, loop_limit: int, most_turns: float = math.inf) -> Refiner:
+    def made(job: Job, variant: Variant | None, loop_limit: int) -> Refiner:
         program = Program(choice.device, job, variant, Execution(settings.shortcuts, loop_limit=loop_limit))
-        return Refiner(program, pace(program, budget), most_turns)
+        return Refiner(program, pace(program, budget))
 
     def refiner(job: Job) -> Refiner:
         wanted = finer(job, choice.device.fp64)
@@ -176,6 +176,6 @@ def certified(
 
     def bounding(job: Job) -> Refiner | None:
         tested = selftest.result(choice.device, by_name(job.number), job.rounding, formula=job.formula)
-        return made(job, None, tested.loop_limit, MOST_TURNS) if tested.passed else None
+        return made(job, None, tested.loop_limit) if tested.passed else None
 
     return CertifiedWork(work, refiner, Exactly(settings.certify_for, Bounding(bounding)), progress, on_message)

@@ -1,0 +1,141 @@
+"""Return maps of single points, for exact counts: F = f^p of one c, in integers, with a bound on what a step is off by.
+
+Near 0 an orbit takes p iterations at a time. Where w is off by up to E, F(w) is off by up to
+    |F_w|·E + 1.1·a·E² + what is rounded and left out
+in units of w times 2^w_bits, where a bounds the coefficient of w², and E is at most 2^−10.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from mandelcl.perturbation.integers import Doubles, Integers, advanced, doubles
+from mandelcl.perturbation.map_growth import LEAST_PERIOD, LEAST_RATIO, GrowthSums, GrowthWatch, growth_along
+from mandelcl.perturbation.map_jets import ORDER, Whole, whole_jets
+from mandelcl.perturbation.map_steps import MapSteps
+from mandelcl.perturbation.return_map import threshold_of
+
+_MORE_BITS = 32  # of the first p values, beyond those of the orbit
+_SPARE_BITS = 8  # of values in the map, beyond those of the orbit
+_AT_A_TIME = 4096  # iterations
+_MOST_ORDER, _MOST_WORK = 16, 1 << 22  # of F, and order times iterations
+_LEAVES = 16.0  # |a·w|², at which an orbit goes on by single iterations
+_HOPELESS = 2.0**-10
+_PLACE_UNITS = 12  # of the last place: what the p-th value is off by for each of those before it, with that of c
+_MOST_BITS = 900  # in the map: then no bound is too small for a double
+_UP = 1 + 2.0**-20  # covers what slopes in doubles are off by, and terms that they leave out
+
+
+@dataclass(slots=True)
+class MapPlace:
+    """Where an orbit is in a map: its parts in units of 2^−bits, and the bound on their error, a plain number."""
+
+    x: int
+    y: int
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class PointMap:
+    """F for one c, of w times 2^w_bits, while |w|² is below `leaves`; `off` is what a step is off by at most."""
+
+    period: int
+    w_bits: int
+    leaves: float
+    steps: MapSteps
+    slopes: tuple[complex, ...]  # j·f_j of the slope by t: the first, and the others from the last on
+    a: float
+    off: float
+
+    @property
+    def entry(self) -> float:
+        """|z|² below which an orbit takes the map, in the plane's own units."""
+        return math.ldexp(self.leaves / 4, -2 * self.w_bits)
+
+    def follow(self, place: MapPlace, most: int) -> tuple[int, int, float] | None:
+        """Take up to so many steps from a place, until it is out of the map, and write there where they lead.
+
+        Return how many they are, and behind how many of them |w|² was least, and what it was. None where hardly
+        anything would be known of w.
+        """
+        x, y, error, unit = place.x, place.y, place.error, 2.0**-self.steps.bits
+        f1, *others = self.slopes
+        least, least_at, done = math.inf, 0, 0
+        while True:
+            w = complex(float(x) * unit, float(y) * unit)
+            square = w.real * w.real + w.imag * w.imag
+            if square < least and done:
+                least, least_at = square, done
+            if done == most or square >= self.leaves:
+                break
+            t, slope = w * w, 0j
+            for factor in others:
+                slope = (slope + factor) * t
+            gain = 2 * abs(w * (slope + f1)) * _UP
+            error = ((gain + 1.1 * self.a * error) * error + self.off) * _UP
+            if not error < _HOPELESS:
+                return None
+            x, y = self.steps.next(x, y)
+            done += 1
+        place.x, place.y, place.error = x, y, error
+        return done, least_at, least
+
+
+def point_map(point: tuple[Fraction, Fraction], bits: int, period: int, kind: Integers) -> PointMap | None:
+    """Return the map of a point for an orbit with so many bits after the point; None where there is none."""
+    if period < LEAST_PERIOD:
+        return None
+    c_bits = bits + _MORE_BITS
+    found = _places([kind.whole((part.numerator << c_bits) // part.denominator) for part in point], c_bits, period)
+    if found is None:
+        return None
+    whole_re, whole_im, re, im = found
+    sizes = np.sqrt(re * re + im * im)[:-1]
+    if not sizes.all():
+        return None
+    growth, watch = growth_along(re, im), GrowthWatch(0.0)
+    watch.add(re, im)
+    if not _LEAVES * growth.s < LEAST_RATIO * growth.a**2 or threshold_of(growth, watch, period, 0.0) is None:
+        return None
+    w_bits, leaves = math.frexp(growth.a)[1], _LEAVES / growth.a**2
+    map_bits = bits - w_bits + _SPARE_BITS
+    order = next((k for k in range(1, _MOST_ORDER + 1) if _rest(growth, k, leaves, w_bits) < 2.0**-map_bits), None)
+    if order is None or order * period > _MOST_WORK or map_bits > _MOST_BITS:
+        return None
+    digits = map_bits + (8 * order * period).bit_length()
+    jets = [
+        Whole(jet.re, jet.im, jet.exponent + w_bits - 2 * j * w_bits)
+        for j, jet in enumerate(whole_jets(whole_re[:-1], whole_im[:-1], c_bits, sizes, order, digits), 1)
+    ]
+    leaves_map = math.ldexp(leaves, 2 * w_bits)
+    first = Whole(int(whole_re[-1]), int(whole_im[-1]), w_bits - c_bits).at(-map_bits)
+    steps = MapSteps.of(first, jets, map_bits, leaves_map)
+    known = [complex(*(math.ldexp(float(part), -map_bits) for part in jet.at(-map_bits))) for jet in jets[:ORDER]]
+    slopes = tuple((j * value) for j, value in enumerate(known, 1))
+    shares = sum(j * growth.a * leaves * (growth.s * leaves) ** (j - 1) for j in range(1, order + 1))
+    own = _PLACE_UNITS * growth.s_b * growth.a * 2.0**-c_bits
+    off = math.ldexp(8 * period * 2.0**-digits * shares + own, w_bits) + _rest(growth, order, leaves, w_bits)
+    in_order = slopes[0], *slopes[:0:-1]
+    return PointMap(period, w_bits, leaves_map, steps, in_order, math.ldexp(growth.a, -w_bits), off + steps.rounded)
+
+
+def _rest(growth: GrowthSums, order: int, t: float, w_bits: int) -> float:
+    return math.ldexp(growth.rest(order, t, 0.0), w_bits)
+
+
+def _places(c: list[int], bits: int, period: int) -> tuple[list[int], list[int], Doubles, Doubles] | None:
+    """Return the first `period` values of the orbit, and as doubles; None where it escapes."""
+    whole_re, whole_im = list[int](), list[int]()
+    x = y = type(c[0])(0)
+    while len(whole_re) < period:
+        some_re, some_im = advanced(x, y, c[0], c[1], bits, min(_AT_A_TIME, period - len(whole_re)))
+        x, y = some_re[-1], some_im[-1]
+        if max(x.bit_length(), y.bit_length()) > bits + 1:
+            return None
+        whole_re += some_re
+        whole_im += some_im
+    whole_re, whole_im = whole_re[:period], whole_im[:period]
+    re, im = doubles(whole_re + whole_im, bits).reshape(2, period)
+    return whole_re, whole_im, re, im
