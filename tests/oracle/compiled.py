@@ -30,6 +30,7 @@ _BANDS = 64
 _FORMULAS = ("mandelbrot", "julia", "burning-ship", "multibrot-3")  # as loops.c numbers them
 _PROGRAM, _JULIA_OF_PROGRAM = 4, 5
 _OPERATIONS = ("sqr", "sqr add", "mul", "mul add", "rot", "rot add", "store", "add", "absx", "absy", "negx", "negy")
+_CACHE = Path(os.environ["MANDELCL_CACHE"])  # of the run: a test may set another one
 _setting = threading.Lock()
 
 
@@ -64,7 +65,7 @@ def library() -> ctypes.CDLL | None:
 def _folder(compiler: str) -> Path:
     """Return the folder, in this run's cache, for what a compiler makes of the sources as they are."""
     texts = [compiler.encode(), *(path.read_bytes() for path in sorted(_SOURCES.glob("loops*.[ch]")))]
-    folder = Path(os.environ["MANDELCL_CACHE"]) / "oracle" / hashlib.sha256(b"\0".join(texts)).hexdigest()
+    folder = _CACHE / "oracle" / hashlib.sha256(b"\0".join(texts)).hexdigest()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
