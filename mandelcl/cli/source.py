@@ -38,7 +38,7 @@ def command(
     The output is the source for one device, as a single text without includes.
     """
     from mandelcl.engine import choose
-    from mandelcl.engine.building import loop_text
+    from mandelcl.engine.job_text import loop_text
     from mandelcl.engine.kernels import shaped
 
     job = JobOptions(**given).job((*planes, *(("smooth",) if smooth else ())))

@@ -14,13 +14,13 @@ from typing import Any, Self
 from mandelcl.base.errors import DeviceError, MandelclError
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
-from mandelcl.engine import choose, source
+from mandelcl.engine import choose
 from mandelcl.engine.choose import Choice, DeviceSelection
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.resolve import resolve
 from mandelcl.files import cache
-from mandelcl.opencl import preopen
+from mandelcl.opencl import preopen, texts
 from mandelcl.opencl.api import RUNTIMES
 from mandelcl.opencl.device import Device, looked, open_only
 from mandelcl.opencl.icd import Offered
@@ -76,7 +76,7 @@ def resolved(
         return devices, job
     on_each = _resolved_on_each(job)
     question = _question(job, on_each, specs, self_test)
-    key = source.digest(f"{preopen.installed()}\n{question}") if question else ""
+    key = texts.digest(f"{preopen.installed()}\n{question}") if question else ""
     remembered = _read_cached(key) if key else None
     if remembered is not None and (sampled is None or _suits_both(remembered, on_each, _resolved_on_each(sampled))):
         device = _opened(remembered)
@@ -191,4 +191,4 @@ def _remember(key: str, choice: Choice, notes: dict[tuple[str, str], str]) -> No
 
 
 def _facts(offered: Sequence[Offered]) -> str:
-    return source.digest(json.dumps([device.facts for device in offered]))
+    return texts.digest(json.dumps([device.facts for device in offered]))

@@ -13,9 +13,9 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.engine import verdicts
-from mandelcl.engine.arguments import arguments
-from mandelcl.engine.building import kernel
 from mandelcl.opencl.api import Buffer, Event, Kernel
+from mandelcl.opencl.arguments import arguments
+from mandelcl.opencl.building import kernel
 from mandelcl.opencl.device import Device
 
 Array: TypeAlias = npt.NDArray[Any]

@@ -5,10 +5,11 @@ from functools import cached_property
 
 from mandelcl.core.job import Job
 from mandelcl.core.planes import DISTANCE, trails
-from mandelcl.engine.building import kernel, loop_text
+from mandelcl.engine.job_text import loop_text
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant
 from mandelcl.opencl.api import Kernel
+from mandelcl.opencl.building import kernel
 from mandelcl.opencl.device import Device
 
 

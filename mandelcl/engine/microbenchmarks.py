@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 
 from mandelcl.core.numbers import FP128, NumberFormat
-from mandelcl.engine.arguments import arguments
 from mandelcl.opencl.api import BuiltProgram, Kernel
+from mandelcl.opencl.arguments import arguments
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 

@@ -7,8 +7,8 @@ import numpy as np
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS
-from mandelcl.engine import source
 from mandelcl.engine.device_output import KernelOutput
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 
@@ -43,7 +43,7 @@ class Counts16(KernelOutput):
 
 def source_text() -> str:
     """Return the source text of the kernel."""
-    return source.assemble(("narrow.cl",), {"LANES": 1, "USE_FP64": 0})
+    return texts.assemble(("narrow.cl",), {"LANES": 1, "USE_FP64": 0})
 
 
 def narrows(job: Job) -> bool:

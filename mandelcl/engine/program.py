@@ -16,12 +16,12 @@ from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
 from mandelcl.core.timeline import Detail
-from mandelcl.engine.arguments import arguments
 from mandelcl.engine.kernels import Kernels, shaped
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant, default_variant, fit_local
 from mandelcl.opencl.api import Buffer, Event, Kernel, event_seconds
+from mandelcl.opencl.arguments import arguments
 from mandelcl.opencl.device import Device
 
 _SURVIVORS_LOCAL = 64

@@ -7,10 +7,10 @@ from collections.abc import Hashable
 from dataclasses import astuple, dataclass
 
 from mandelcl.core import timeline
-from mandelcl.engine import source
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.program import Program
 from mandelcl.files import cache
+from mandelcl.opencl import texts
 
 _TARGET_S = 2e-3
 _LAUNCHES = 3  # a launch that is measured takes so many times as long as one of a single stride
@@ -58,7 +58,7 @@ def _speed(program: Program) -> _Speed:
 def _remembered(program: Program, text: str) -> _Speed:
     device = program.device
     conditions = f"{program.variant}\nwhole work-groups, best of {_REPEATS}, without the launch"
-    key = source.digest(f"{device.identity}\n{device.compute_units}\n{conditions}\n{text}")
+    key = texts.digest(f"{device.identity}\n{device.compute_units}\n{conditions}\n{text}")
     remembered = _read(cache.read_json("rates", key))
     if remembered is not None:
         return remembered

@@ -19,12 +19,13 @@ from mandelcl.core.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.core.numbers import NUMBERS, NumberFormat, by_name
 from mandelcl.core.numbers.answers import Check
 from mandelcl.engine import known_answers, microbenchmarks, source
-from mandelcl.engine.arguments import arguments
-from mandelcl.engine.building import build
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.files import cache as disk_cache
 from mandelcl.formulas import MANDELBROT, Formula
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import BuiltProgram
+from mandelcl.opencl.arguments import arguments
+from mandelcl.opencl.building import build
 from mandelcl.opencl.device import Device, discover
 from mandelcl.opencl.programs import kernel_of
 
@@ -132,12 +133,12 @@ def known_slow_fma(device: Device, number: NumberFormat) -> bool | None:
 
 
 def _fma_key(device: Device, number: NumberFormat) -> str:
-    return source.digest(f"fma\n{device.identity}\n{number.name}")
+    return texts.digest(f"fma\n{device.identity}\n{number.name}")
 
 
 def _remembered(device: Device, text: str, options: tuple[str, ...]) -> tuple[str, SelfTestResult | None]:
     """Return the cache's key of a test's text, and the result that is kept under it."""
-    key = source.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
+    key = texts.digest(f"{_own_text()}\n{device.identity}\n{' '.join(options)}\n{text}")
     remembered = _SEEN.get(key) or _read_cached(key)
     if remembered is not None:
         _SEEN[key] = remembered
@@ -205,7 +206,7 @@ def source_text(number: NumberFormat, rounding: str, variant: Variant, formula: 
     defines |= number.defines(rounding, variant.double_digits)
     number_parts = number.parts(variant.double_digits)
     parts = source.formula_parts(formula, number, variant.double_digits)
-    return source.assemble((*number_parts, *parts, "selftest.cl", *number.selftest_parts), defines)
+    return texts.assemble((*number_parts, *parts, "selftest.cl", *number.selftest_parts), defines)
 
 
 @cache

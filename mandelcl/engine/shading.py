@@ -18,8 +18,9 @@ from mandelcl.colour.quantising import scaled, threshold_corner, threshold_matri
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, values_of
-from mandelcl.engine import source, verdicts
+from mandelcl.engine import verdicts
 from mandelcl.engine.device_output import KernelOutput, MakeOutput
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import Buffer
 from mandelcl.opencl.device import Device
 
@@ -63,7 +64,7 @@ class Shader(KernelOutput):
         defines |= {"FRACTIONS": int(self._fractions), "ROOTED": int(isinstance(self._mapping, Bent))}
         parts = ("chords.cl", "fraction.cl", "shade.cl") if self._fractions else ("chords.cl", "shade.cl")
         defines |= {"INDEXED": int(self.indexed), "DITHERED": int(self._colouring.dither)}
-        return source.assemble(parts, defines)
+        return texts.assemble(parts, defines)
 
     @cached_property
     def _tables(self) -> dict[str, Any]:

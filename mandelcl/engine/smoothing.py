@@ -16,10 +16,11 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH, Values, values_of
-from mandelcl.engine import source, verdicts
-from mandelcl.engine.building import build
+from mandelcl.engine import verdicts
 from mandelcl.engine.device_output import KernelOutput
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import Buffer
+from mandelcl.opencl.building import build
 from mandelcl.opencl.device import Device
 
 _PLANES = (COUNTS.name, SMOOTH.name)
@@ -55,7 +56,7 @@ class Smoothed(KernelOutput):
         first = self._job.first_words
         defines = {"LANES": self._lanes, "USE_FP64": 0}
         defines |= {"PLANE_COUNTS": first[COUNTS.name], "PLANE_SMOOTH": first[SMOOTH.name]}
-        return source.assemble(("chords.cl", "fraction.cl", "smooth.cl"), defines)
+        return texts.assemble(("chords.cl", "fraction.cl", "smooth.cl"), defines)
 
     @cached_property
     def _logarithms(self) -> Buffer:

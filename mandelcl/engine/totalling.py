@@ -9,11 +9,11 @@ from mandelcl.base.words import WORD_BITS, Words
 from mandelcl.core.block import Block
 from mandelcl.core.counts import CountFormat
 from mandelcl.core.totals import Totals, certified_word
-from mandelcl.engine import source
-from mandelcl.engine.arguments import arguments
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import Event, Kernel
+from mandelcl.opencl.arguments import arguments
 from mandelcl.opencl.device import Device
 
 _GPU_ITEMS, _GPU_GROUPS = 256, 1024  # of a work-group, which adds up what its work-items found; of them
@@ -72,4 +72,4 @@ class Totalling:
 def source_text(items: int, counts: CountFormat) -> str:
     """Return the source text of the kernel for work-groups of this many work-items, a power of two."""
     defines = {"LANES": 1, "USE_FP64": 0, "COUNT_BITS": counts.bits, "GROUP": items}
-    return source.assemble(("counts.cl", "totals.cl"), defines)
+    return texts.assemble(("counts.cl", "totals.cl"), defines)

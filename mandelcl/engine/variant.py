@@ -6,9 +6,9 @@ from functools import cache as remembered
 from typing import Self
 
 from mandelcl.core.numbers import NumberFormat
-from mandelcl.engine import source
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.files import cache
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 
 TURN = 64  # iterations that take about as long as a turn of a loop by turns
@@ -164,17 +164,17 @@ def forget(device: Device, number: NumberFormat) -> None:
 
 def _tuning_key(device: Device, number: NumberFormat, double_digits: bool) -> str:
     digits = double_digits if number.has_digits else True
-    return source.digest(f"{device.platform}\n{device.name}\n{number.name}\n{digits}")
+    return texts.digest(f"{device.platform}\n{device.name}\n{number.name}\n{digits}")
 
 
 def _made_for(device: Device) -> str:
-    return source.digest(f"{device.identity}\n{_kernels()}")
+    return texts.digest(f"{device.identity}\n{_kernels()}")
 
 
 @remembered
 def _kernels() -> str:
     """Return the text of all kernels: a shape is tuned for the code that it was measured with."""
-    return "".join(path.read_text(encoding="utf-8") for path in sorted(source.folder().glob("*.cl")))
+    return "".join(path.read_text(encoding="utf-8") for path in sorted(texts.folder().glob("*.cl")))
 
 
 def default_variant(device: Device, number: NumberFormat, double_digits: bool | None = None) -> Variant:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.core import timeline
-from mandelcl.engine import source
 from mandelcl.files import cache
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 
 _PASSED, _FAILED = b"the host's bytes", b"others"
@@ -16,7 +16,7 @@ _SEEN: dict[str, bytes] = {}  # by key, for this process
 
 def key_of(device: Device, text: str, own: str) -> str:
     """Return what the verdict on a kernel's text is remembered by; `own` is the text of the test itself."""
-    return source.digest(f"{own}\n{device.identity}\n{text}")
+    return texts.digest(f"{own}\n{device.identity}\n{text}")
 
 
 def text_of(modules: Iterable[str | Path]) -> str:

@@ -18,11 +18,12 @@ from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
 from mandelcl.engine import selftest, smoothing
-from mandelcl.engine.building import build, loop_text
 from mandelcl.engine.choose import variants_of
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.engine.job_text import loop_text
 from mandelcl.engine.kernels import shaped
 from mandelcl.engine.resolve import resolve
+from mandelcl.opencl.building import build
 from mandelcl.opencl.device import Device
 
 # Continuous zooming covers two octaves per second.

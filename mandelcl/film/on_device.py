@@ -15,14 +15,15 @@ from mandelcl.base.words import Words
 from mandelcl.colour import linear_light
 from mandelcl.colour.linear_light import Light, srgb_bytes
 from mandelcl.core.job import Job
-from mandelcl.engine import choice_cache, choose, source, verdicts
-from mandelcl.engine.arguments import arguments
-from mandelcl.engine.building import kernel
+from mandelcl.engine import choice_cache, choose, verdicts
 from mandelcl.engine.host_buffers import HostPool
 from mandelcl.film import assembly, filtering
 from mandelcl.film.assembly import Recipe, Rgb, Shares
 from mandelcl.film.filtering import FINER, Lying, SampleGrid
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import Buffer, Kernel
+from mandelcl.opencl.arguments import arguments
+from mandelcl.opencl.building import kernel
 from mandelcl.opencl.device import Device
 
 _CHANNELS = 3
@@ -203,7 +204,7 @@ def _wide(values: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
 def source_text(shape: KernelShape) -> str:
     """Return the source text of the kernel in a shape."""
     defines = {"LANES": shape.lanes, "USE_FP64": 0, "TILE": shape.tile, "SPAN": shape.span}
-    return source.assemble(("film.cl",), defines)
+    return texts.assemble(("film.cl",), defines)
 
 
 def assembler_for(

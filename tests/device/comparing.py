@@ -7,8 +7,8 @@ import numpy as np
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
-from mandelcl.engine.building import SMOOTH_LIMIT
 from mandelcl.engine.computing.settings import Settings
+from mandelcl.engine.job_text import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.exact import exact_count, fraction_bits

@@ -17,6 +17,7 @@ from mandelcl.core.numbers import NumberFormat, by_name
 from mandelcl.engine import selftest, source
 from mandelcl.engine.variant import default_variant
 from mandelcl.formulas import FORMULAS, Formula
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 from tests.device.targets import Target
@@ -102,7 +103,7 @@ def run(device: Device, number: NumberFormat, rounding: str, double_digits: bool
     variant = default_variant(device, number, double_digits)
     defines = number.defines(rounding, variant.double_digits) | variant.defines()
     defines |= {"SMOOTH_RADIUS_SQUARED": int(SMOOTH_RADIUS_SQUARED), "CASES": CASES}
-    program = device.build(source.assemble(number.parts(variant.double_digits), defines) + KERNEL)
+    program = device.build(texts.assemble(number.parts(variant.double_digits), defines) + KERNEL)
     arithmetic = number.arithmetic(rounding)
     held = [[arithmetic.encode(value) for value in values] for values in zip(*operands(), strict=True)]
     given = np.concatenate([packed(number, values) for values in held])
@@ -180,7 +181,7 @@ def test_derivatives_equal_limits_of_differences_on_the_device(
     """Three steps of the change of z beside the difference of two orbits in exact ratios."""
     number = by_name("float")
     defines = number.defines("separate", False) | {"LANES": 1, "SMOOTH_RADIUS_SQUARED": 4}
-    text = source.assemble((*number.parts(False), *source.formula_parts(formula, number, False)), defines) + TANGENT
+    text = texts.assemble((*number.parts(False), *source.formula_parts(formula, number, False)), defines) + TANGENT
     kernel = kernel_of(device.build(text), "test_tangent")
     point, constant, epsilon = (
         (Fraction(-3, 8), Fraction(5, 16)),

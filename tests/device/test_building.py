@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from mandelcl.engine import building
+from mandelcl.opencl import building
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render

@@ -10,10 +10,10 @@ import pytest
 
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
-from mandelcl.engine import source
 from mandelcl.engine.choose import class_of
 from mandelcl.engine.resolve import resolve
 from mandelcl.engine.variant import Variant
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device, discover
 from mandelcl.perturbation.confirming import confirm, drawn
 from mandelcl.perturbation.counting import CountTask
@@ -100,7 +100,7 @@ MARGIN = "as_int((float)(min((here.size - 2) / here.error, (2 - before.size) / b
 
 def reported(device: Device, job: Job, step: str, run: str) -> Words:
     """Return what `step` and `run` say, in the scope of the two places in a kernel where an orbit escapes."""
-    own, patched = source.assemble, list[int]()
+    own, patched = texts.assemble, list[int]()
 
     def assemble(*arguments: Any) -> str:
         text = own(*arguments)
@@ -111,7 +111,7 @@ def reported(device: Device, job: Job, step: str, run: str) -> Words:
         return text.replace(WRITTEN, "as_uint(orbits->certified[v])")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "assemble", assemble)
+        patch.setattr(texts, "assemble", assemble)
         results, _ = planes(job, device, Variant(1, 1, 64, 1, 1, 1, 1))
     assert max(patched) == 3
     reported: Words = results[1].reshape(-1)

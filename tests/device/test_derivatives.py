@@ -10,6 +10,7 @@ from mandelcl.base.arithmetic import Arithmetic, Complex
 from mandelcl.core.numbers import by_name
 from mandelcl.engine import source
 from mandelcl.formulas import FORMULAS, Formula, Julia
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 from tests.oracle.derivatives import formula as derivatives
@@ -185,8 +186,8 @@ def test_derivatives_are_limits_of_differences(formula: Formula, steps: int) -> 
 def test_devices_take_the_same_steps(device: Device, formula: Formula) -> None:
     number = by_name("float")
     defines = number.defines("separate", False) | {"LANES": 1, "SMOOTH_RADIUS_SQUARED": 4, "STEPS": STEPS}
-    parts = (source.Text("plain derivatives", PLAIN), *source.formula_parts(formula, number, False))
-    text = source.assemble((*number.parts(False), *parts, source.Text("test_derivatives", KERNEL)), defines)
+    parts = (texts.Text("plain derivatives", PLAIN), *source.formula_parts(formula, number, False))
+    text = texts.assemble((*number.parts(False), *parts, texts.Text("test_derivatives", KERNEL)), defines)
     z, c = formula.start(Ratios(), POINT, (CONSTANT,))
     given = [*z, *c, *(part for move in moves(formula) for part in move)]
     out = np.zeros(2 * len(moves(formula)), np.float32)

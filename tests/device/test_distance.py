@@ -14,7 +14,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import DISTANCE, LAST, first_words, values_of
-from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.job_text import SMOOTH_LIMIT
 from mandelcl.formulas import Formula, Julia, formula_named
 from mandelcl.opencl.device import Device, discover
 from mandelcl.rendering.render import render

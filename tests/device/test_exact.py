@@ -11,7 +11,7 @@ from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.core.planes import Facts, smooth_fraction, values_of
 from mandelcl.engine import selftest
-from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.job_text import SMOOTH_LIMIT
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.render import render
 from tests.device import views

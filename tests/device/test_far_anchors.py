@@ -13,7 +13,7 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name, fixed
-from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.job_text import SMOOTH_LIMIT
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.opencl.device import Device
 from mandelcl.rendering.certify import bounding, work

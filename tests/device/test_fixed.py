@@ -13,8 +13,8 @@ import pytest
 from mandelcl.base.words import WORD_MASK, Words
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED
 from mandelcl.core.numbers import fixed
-from mandelcl.engine import source
 from mandelcl.engine.variant import Variant, default_variant
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
 from tests.device.word_cases import ACCESS, CASES, call, chunks, integers, random_words, words_of
@@ -53,7 +53,7 @@ def build(device: Device, words: int, double_digits: bool) -> tuple[BuiltProgram
     number, variant = fixed(words), variant_of(device, words, double_digits)
     defines = number.defines("fixed", double_digits) | variant.defines()
     defines["SMOOTH_RADIUS_SQUARED"] = int(SMOOTH_RADIUS_SQUARED)
-    return device.build(source.assemble(number.parts(double_digits), defines) + ACCESS + KERNEL), variant.lanes
+    return device.build(texts.assemble(number.parts(double_digits), defines) + ACCESS + KERNEL), variant.lanes
 
 
 def random_digits(rng: np.random.Generator, number: Fixed, cases: int) -> npt.NDArray[np.int64]:

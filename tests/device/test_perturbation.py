@@ -15,11 +15,11 @@ from mandelcl.core.counts import MOST_NARROW
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.numbers import by_name
 from mandelcl.core.reference import Reference
-from mandelcl.engine import source
-from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.job_text import SMOOTH_LIMIT
 from mandelcl.engine.loop.subdivision import DivisionPlan
 from mandelcl.engine.methods import perturbation
 from mandelcl.engine.variant import Variant, default_variant
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation import orbit, reference_jobs
 from mandelcl.perturbation.exact import exact_count, fraction_bits
@@ -283,9 +283,9 @@ def certified_with(share: str, job: Job, device: Device, monkeypatch: pytest.Mon
         bounded.append(text.count(" + place.error)"))
         return text.replace(" + place.error)", f" + place.error * {share})")
 
-    own, bounded = source.assemble, list[int]()
+    own, bounded = texts.assemble, list[int]()
     with monkeypatch.context() as patch:
-        patch.setattr(source, "assemble", assemble)
+        patch.setattr(texts, "assemble", assemble)
         results, _ = planes(job, device)
     assert max(bounded) == 2
     return results

@@ -15,11 +15,12 @@ from mandelcl.base.errors import BuildError, DeviceError
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import FLOAT, NumberFormat, ieee_answers
-from mandelcl.engine import choose, known_answers, microbenchmarks, rate, selftest, source
+from mandelcl.engine import choose, known_answers, microbenchmarks, rate, selftest
 from mandelcl.engine.program import Program
 from mandelcl.engine.variant import default_variant
 from mandelcl.files import cache
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 from mandelcl.rendering.render import render
@@ -34,7 +35,7 @@ RECIPES = {
     "contracted": (True, ()),
     "contracted and relaxed": (True, ("-cl-fast-relaxed-math",)),
 }
-_assemble = source.assemble
+_assemble = texts.assemble
 
 _PROBE = """
 kernel void probe(global const uint *in, global uint *out) {
@@ -84,7 +85,7 @@ def test_contraction_is_detected(target: Target, recipe: str, monkeypatch: pytes
     if not contracts(target, allowed, options):
         pytest.skip(f"this compiler does not contract when built {recipe}")
     if allowed:
-        monkeypatch.setattr(source, "assemble", contracting)
+        monkeypatch.setattr(texts, "assemble", contracting)
     found = selftest.result(target.device, target.number, target.rounding, options=options)
     assert not found.passed
     assert found.reason.startswith("wrong ")
@@ -347,6 +348,6 @@ def test_stale_binary_is_rebuilt(device: Device, fresh_cache: Path, stale: str) 
     text = Program(
         device, Job(views.whole(3, 3), 9, number="float", rounding="separate", method="direct")
     ).kernels.text("block")
-    mended = cache.read("binaries", source.digest(f"{device.identity}\n{text}"))
+    mended = cache.read("binaries", texts.digest(f"{device.identity}\n{text}"))
     assert mended
     assert len(mended) > 700

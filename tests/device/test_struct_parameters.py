@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from mandelcl.engine import source
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 
@@ -73,7 +73,7 @@ def _written(text: str) -> Iterator[str]:
 
 
 def test_no_part_writes_to_a_struct_parameter() -> None:
-    parts = sorted(source.folder().glob("*.cl"))
+    parts = sorted(texts.folder().glob("*.cl"))
     assert len(parts) > 50
     found = [f"{path.name} {written}" for path in parts for written in _written(path.read_text(encoding="utf-8"))]
     assert found == []

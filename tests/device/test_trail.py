@@ -11,7 +11,7 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.planes import WINDOW, first_words, values_of
-from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.job_text import SMOOTH_LIMIT
 from mandelcl.formulas import Formula, Julia, formula_named
 from mandelcl.opencl.device import Device, discover
 from tests.device import deep

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mandelcl.base.words import Words
-from mandelcl.engine import source
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import BuiltProgram
 from mandelcl.opencl.device import Device
 from tests.device.word_cases import ACCESS, call, chunks, integers, random_words, words_of
@@ -53,7 +53,7 @@ def lanes_of(device: Device) -> int:
 
 
 def build(device: Device, words: int) -> BuiltProgram:
-    text = source.assemble(("words.cl",), {"LANES": lanes_of(device), "USE_FP64": 0, "NUMBER_WORDS": words}) + ACCESS
+    text = texts.assemble(("words.cl",), {"LANES": lanes_of(device), "USE_FP64": 0, "NUMBER_WORDS": words}) + ACCESS
     for name, body in BODIES.items():
         text += KERNEL % {"name": name, "body": body, "wide": name in WIDE}
     return device.build(text)
@@ -79,7 +79,7 @@ def expected(words: int, seed: int, cases: int, operation: str) -> tuple[Words, 
 
 
 def test_every_operation_is_here() -> None:
-    text = (source.folder() / "words.cl").read_text(encoding="utf-8")
+    text = (texts.folder() / "words.cl").read_text(encoding="utf-8")
     defined = {line.split("words_", 1)[1].split("(")[0] for line in text.splitlines() if line.startswith("static ")}
     assert defined - {"truth"} == set(OPERATIONS) == set(BODIES)
 

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from mandelcl.engine import source
-from mandelcl.engine.arguments import BUFFER, INT2, KERNELS, UINT, UINT2, ULONG, arguments
+from mandelcl.opencl import texts
+from mandelcl.opencl.arguments import BUFFER, INT2, KERNELS, UINT, UINT2, ULONG, arguments
 
 _KERNEL = re.compile(r"^(?:KERNEL|kernel)\s+void\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _PARAMETER = re.compile(
@@ -30,7 +30,7 @@ def declared(text: str) -> dict[str, str]:
 def kernels() -> dict[str, dict[str, str]]:
     """Return the parameters of every kernel in cl/; those of one name are alike."""
     found: dict[str, dict[str, str]] = {}
-    for path in sorted(source.folder().glob("*.cl")):
+    for path in sorted(texts.folder().glob("*.cl")):
         text = path.read_text(encoding="utf-8").replace("\\\n", "\n")
         for name, parameters in _KERNEL.findall(text):
             own = declared(parameters)

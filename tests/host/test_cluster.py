@@ -95,7 +95,7 @@ def test_another_version_is_refused() -> None:
 
 def test_fingerprint_covers_every_kernel_and_module(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     (tmp_path / "one.cl").write_text("x\n", encoding="utf-8")
-    monkeypatch.setattr("mandelcl.engine.source.folder", lambda: tmp_path)
+    monkeypatch.setattr("mandelcl.opencl.texts.folder", lambda: tmp_path)
     found = set()
     for text in ("x\n", "x\r\n", "y\n"):
         (tmp_path / "one.cl").write_bytes(text.encode())

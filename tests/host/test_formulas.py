@@ -17,6 +17,7 @@ from mandelcl.core.numbers import DOUBLE
 from mandelcl.engine import source
 from mandelcl.formulas import FORMULAS, MANDELBROT, BurningShip, Formula, Julia, Multibrot3, formula_named
 from mandelcl.formulas.operations import OPERATIONS
+from mandelcl.opencl import texts
 from tests.operations import OPERATION_TEXTS
 from tests.oracle import vectors
 from tests.oracle.cases import CUBIC, JULIAS, SHIP, returning_job
@@ -259,7 +260,7 @@ def test_formulas_are_known_by_name() -> None:
 
 
 words = st.sampled_from(OPERATION_TEXTS)
-texts = st.lists(st.lists(words, max_size=9).map(" ".join), max_size=4).map(" / ".join)
+operation_texts = st.lists(st.lists(words, max_size=9).map(" ".join), max_size=4).map(" / ".join)
 
 
 def parsed(text: str) -> Formula | None:
@@ -278,7 +279,7 @@ def test_every_operation_is_drawn() -> None:
 
 
 @unhurried
-@given(texts)
+@given(operation_texts)
 def test_operations_are_read_as_they_are_written(text: str) -> None:
     """What is a formula is written as it was read, with angles as cosines and sines; what is none is refused."""
     formula = parsed(text)
@@ -377,7 +378,7 @@ def test_which_formulas_have_perturbation(text: str, perturbable: bool, folds: b
 def test_kernel_texts_agree_with_the_host() -> None:
     for formula in (*FORMULAS.values(), *JULIAS.values()):
         parts = source.formula_parts(formula, DOUBLE, double_digits=False)
-        text = "".join(part.text for part in parts if isinstance(part, source.Text))
+        text = "".join(part.text for part in parts if isinstance(part, texts.Text))
         reported = {
             line.split()[1]: line.split()[2] for line in text.splitlines() if line.startswith("#define FORMULA_")
         }

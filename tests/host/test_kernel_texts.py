@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mandelcl.engine import source
+from mandelcl.opencl import texts
 
 COLUMNS = 120
 
-parts = pytest.mark.parametrize("path", sorted(source.folder().glob("*.cl")), ids=lambda path: path.name)
+parts = pytest.mark.parametrize("path", sorted(texts.folder().glob("*.cl")), ids=lambda path: path.name)
 
 
 @parts

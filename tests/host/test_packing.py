@@ -11,7 +11,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.numbers import by_name
 from mandelcl.core.numbers.ieee import IEEE_FORMATS, IeeeFormat
 from mandelcl.core.reference import Reference
-from mandelcl.engine import source
+from mandelcl.opencl import texts
 from mandelcl.perturbation.orbit import Orbit, reference_orbit
 from mandelcl.perturbation.packing import (
     REALS,
@@ -44,7 +44,7 @@ def part(words: Words, name: HeaderLayout, count: int) -> Words:
 
 
 def test_packed_header_matches_the_kernel() -> None:
-    text = (source.folder() / "method_perturbation.cl").read_text(encoding="utf-8")
+    text = (texts.folder() / "method_perturbation.cl").read_text(encoding="utf-8")
     body = re.sub(r"/\*.*?\*/", "", re.search(r"enum \{(.*?)\};", text, re.DOTALL).group(1), flags=re.DOTALL)  # type: ignore[union-attr]
     place, found = -1, {}
     for entry in filter(None, (entry.strip() for entry in body.split(","))):
@@ -56,7 +56,7 @@ def test_packed_header_matches_the_kernel() -> None:
 
 @pytest.mark.parametrize("number", REALS)
 def test_packed_limits_match_the_kernel(number: str) -> None:
-    text = (source.folder() / f"number_{number}.cl").read_text(encoding="utf-8")
+    text = (texts.folder() / f"number_{number}.cl").read_text(encoding="utf-8")
     powers = {name: int(power) for name, power in re.findall(r"#define NUMBER_(\w+) 0x1p(-\d+)f?\n", text)}
     real, replayed = REALS[number], FORMATS[number]
     own = IEEE_FORMATS[number]

@@ -8,7 +8,7 @@ from mandelcl.base.names import TRAIL_PLANES
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.core.planes import TRAILS, Facts, Plane
-from mandelcl.engine.building import trail_parts
+from mandelcl.engine.job_text import trail_parts
 
 
 def value(plane: Plane, step: int, norm: float, before: float, after: float, degree: int = 2) -> float:

@@ -9,7 +9,7 @@ import pytest
 from mandelcl.base.view import View
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat
-from mandelcl.engine.building import loop_text
+from mandelcl.engine.job_text import loop_text
 from mandelcl.engine.selftest import source_text
 from mandelcl.engine.variant import class_variant
 from mandelcl.formulas import MANDELBROT

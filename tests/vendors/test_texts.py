@@ -5,7 +5,7 @@ import re
 import pytest
 
 from mandelcl.core.numbers import DOUBLE, FLOAT, FP128, fixed
-from mandelcl.engine.arguments import KERNELS
+from mandelcl.opencl.arguments import KERNELS
 from tests.vendors import texts
 from tests.vendors.targets import targets
 

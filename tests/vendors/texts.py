@@ -13,7 +13,7 @@ from mandelcl.core.numbers import NumberFormat
 from mandelcl.core.planes import CERTIFIED, PLANES
 from mandelcl.core.reference import Reference
 from mandelcl.engine import narrowing, reach, selftest, source, totalling
-from mandelcl.engine.building import loop_text
+from mandelcl.engine.job_text import loop_text
 from mandelcl.engine.loop import listed
 from mandelcl.engine.methods import METHODS
 from mandelcl.engine.shading import Shader

@@ -13,12 +13,12 @@ from mandelcl.base.words import Words
 from mandelcl.core.block import Block, Indices
 from mandelcl.core.report import LaunchLog
 from mandelcl.core.totals import totals_of
-from mandelcl.engine import source
-from mandelcl.engine.arguments import arguments
 from mandelcl.engine.loop.schedule import Pace
 from mandelcl.engine.memory import DevicePool, Memory
 from mandelcl.engine.program import Program, RunningLaunch
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import Buffer, Event
+from mandelcl.opencl.arguments import arguments
 
 _GROUP = 64
 _IN_FLIGHT = 3
@@ -175,4 +175,4 @@ def gathered(program: Program, memory: Memory, pixels: int, indices: Buffer, cou
 
 def source_text() -> str:
     """Return the source text of the kernel."""
-    return source.assemble(("gather.cl",), {"LANES": 1, "USE_FP64": 0})
+    return texts.assemble(("gather.cl",), {"LANES": 1, "USE_FP64": 0})

@@ -11,12 +11,12 @@ from mandelcl.core.block import Block
 from mandelcl.core.counts import Counts
 from mandelcl.core.planes import words_of
 from mandelcl.core.report import LaunchLog
-from mandelcl.engine.arguments import arguments
 from mandelcl.engine.loop.proof import bounds
 from mandelcl.engine.loop.subdivision import DivisionLevel, DivisionPlan
 from mandelcl.engine.memory import Memory
 from mandelcl.engine.program import Program
 from mandelcl.opencl.api import Buffer, Event, event_seconds
+from mandelcl.opencl.arguments import arguments
 
 _PROVERS = 32  # rectangles of a work-group that proves
 ROW = 64  # slots that are planned together

@@ -21,9 +21,9 @@ from mandelcl.engine.loop import escape
 from mandelcl.engine.loop.schedule import BUDGET_S, BlockQueue
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.program import Execution, Program
-from mandelcl.engine.source import digest
 from mandelcl.files import cache
 from mandelcl.opencl.device import Device
+from mandelcl.opencl.texts import digest
 
 _KIND = "surveys"
 _FORM = 1  # of the entries

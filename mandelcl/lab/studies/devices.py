@@ -8,14 +8,14 @@ from typing import Any
 
 from mandelcl.base.errors import DeviceError
 from mandelcl.core.numbers import NumberFormat, by_name
-from mandelcl.engine import source
-from mandelcl.engine.arguments import arguments
 from mandelcl.engine.variant import default_variant
 from mandelcl.lab.studies import jobs, plots
 from mandelcl.lab.studies.bench import Bench, with_extra
 from mandelcl.lab.studies.cells import listed
 from mandelcl.lab.studies.row import Row
 from mandelcl.lab.studies.study import Column, Study
+from mandelcl.opencl import texts
+from mandelcl.opencl.arguments import arguments
 from mandelcl.opencl.device import Device
 from mandelcl.opencl.programs import kernel_of
 
@@ -34,7 +34,7 @@ def multiply_adds(device: Device, number: NumberFormat, rounding: str = "fused")
     lanes = default_variant(device, number).lanes
     defines = {"LANES": lanes, "USE_FP64": int(number.needs_fp64), "ROUNDING_FUSED": int(rounding == "fused")}
     defines |= {"SMOOTH_RADIUS_SQUARED": 1, "CHAINS": _CHAINS}
-    text = source.assemble((*number.parts(double_digits=True), "study_peak.cl"), defines)
+    text = texts.assemble((*number.parts(double_digits=True), "study_peak.cl"), defines)
     kernel = kernel_of(device.build(text), "study_peak")
     items = device.compute_units * (8 if lanes > 1 else 2048)
     out = device.allocate(4 * items)

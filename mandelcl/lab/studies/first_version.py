@@ -8,7 +8,6 @@ from mandelcl.base.errors import Token
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers.fixed import FP128
-from mandelcl.engine import source
 from mandelcl.engine.choose import Choice
 from mandelcl.engine.computing.block_loop import BlockLoop
 from mandelcl.engine.computing.computation import execution_of
@@ -19,6 +18,7 @@ from mandelcl.engine.program import Execution, Program
 from mandelcl.engine.variant import Variant
 from mandelcl.lab.studies import native
 from mandelcl.lab.studies.timing import Timed
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 
 VARIANT = Variant(1, 1, stride=16, unrolled=1, lane_columns=1, local_columns=8, local_rows=8)
@@ -31,7 +31,7 @@ class _FirstVersionKernels(Kernels):
     def text(self, orbits: str) -> str:  # noqa: ARG002 - one text has both sources of orbits
         """Return the source text of the kernels."""
         defines = {"LANES": 1, "USE_FP64": 0, "NUMBER_WORDS": FP128.words, "STRIDE": self._variant.stride}
-        return source.assemble(("words.cl", "study_sign_magnitude.cl"), defines)
+        return texts.assemble(("words.cl", "study_sign_magnitude.cl"), defines)
 
 
 class FirstVersionProgram(Program):

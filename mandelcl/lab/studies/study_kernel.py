@@ -10,10 +10,10 @@ from mandelcl.base.errors import DeviceError
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
-from mandelcl.engine import source
-from mandelcl.engine.arguments import KERNELS, arguments, declared
 from mandelcl.lab.studies.timing import TimingSample, picture_memory
+from mandelcl.opencl import texts
 from mandelcl.opencl.api import Shape, event_seconds
+from mandelcl.opencl.arguments import KERNELS, arguments, declared
 from mandelcl.opencl.device import Device
 
 _LAUNCH_S = 0.1  # a launch that takes a display no longer than this wakes no watchdog
@@ -51,7 +51,7 @@ class StudyKernel:
         if not number.is_native or (number.needs_fp64 and not device.fp64):
             raise DeviceError(f"{device.label} has no {job.number}")
         self.job, self._name, self._device, self._check, self._launch_of = job, name, device, check, launch
-        text = source.assemble(
+        text = texts.assemble(
             (*number.parts(double_digits=True), f"{name}.cl"), {"SMOOTH_RADIUS_SQUARED": 4, **defines}
         )
         started = time.perf_counter()

@@ -17,7 +17,7 @@ from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.numbers.ieee_arithmetic import Scalars
 from mandelcl.core.planes import CERTIFIED, SMOOTH
 from mandelcl.core.report import LaunchLog
-from mandelcl.engine.building import SMOOTH_LIMIT
+from mandelcl.engine.job_text import SMOOTH_LIMIT
 from mandelcl.perturbation.bounded import Point
 from mandelcl.perturbation.counting import CountTask, exact_outcomes
 from mandelcl.perturbation.exact import Outcome

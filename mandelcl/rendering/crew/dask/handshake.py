@@ -9,8 +9,9 @@ from typing import Any, Self
 
 from mandelcl.base.text import printable
 from mandelcl.core.numbers import DOUBLE, FLOAT
-from mandelcl.engine import selftest, source
+from mandelcl.engine import selftest
 from mandelcl.engine.device_class import DeviceClass
+from mandelcl.opencl import texts
 from mandelcl.opencl.device import Device
 from mandelcl.version import __version__
 from mandelcl.workers.wire import WireError
@@ -23,7 +24,7 @@ def code_digest() -> str:
     """Return a short hash of this package's modules and kernels: where it is the same, so are the bits."""
     package = Path(__file__).parents[3]
     found = hashlib.sha256()
-    for folder, pattern in ((package, "**/*.py"), (source.folder(), "*.cl")):
+    for folder, pattern in ((package, "**/*.py"), (texts.folder(), "*.cl")):
         for path in sorted(folder.glob(pattern)):
             text = path.read_bytes().replace(b"\r\n", b"\n")
             found.update(f"{path.relative_to(folder).as_posix()} {len(text)}\n".encode() + text)

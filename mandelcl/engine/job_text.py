@@ -1,26 +1,15 @@
-"""From a resolved job to a built program: the text for the driver's compiler, or the binary of an earlier build."""
+"""From a resolved job to the text of its loop."""
 
-import re
-import threading
-from contextlib import suppress
-
-from mandelcl.base.errors import BuildError
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.numbers import by_name
 from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, trails
 from mandelcl.engine import source
-from mandelcl.engine.arguments import declared
 from mandelcl.engine.methods import method_of
 from mandelcl.engine.variant import Variant
-from mandelcl.files import cache
 from mandelcl.formulas.kernel import component_files
-from mandelcl.opencl.api import BuiltProgram, Kernel
-from mandelcl.opencl.device import Device
-from mandelcl.opencl.programs import binary_of, kernel_names
+from mandelcl.opencl import texts
 
 SMOOTH_LIMIT = 1000
-_MOST_KEPT = 32
-_keeping = threading.Lock()
 
 
 def loop_text(job: Job, variant: Variant, orbits: str) -> str:
@@ -55,7 +44,7 @@ def loop_text(job: Job, variant: Variant, orbits: str) -> str:
     return source.loop(number_parts, formula_parts, parts, orbits, defines, derivatives, trail_parts(job))
 
 
-def trail_parts(job: Job) -> tuple[source.Part, ...]:
+def trail_parts(job: Job) -> tuple[texts.Part, ...]:
     """Return the kernel parts that record the last iterates of a job's orbits for its planes."""
     kept = trails(job.planes)
     if not kept:
@@ -75,50 +64,4 @@ def trail_parts(job: Job) -> tuple[source.Part, ...]:
         "static float_lanes trail_fold(uint k, float_lanes all, float_lanes term) {",
         *("  return trail_nearest(k) ? fmin(all, term) : all + term;", "}", ""),
     ]
-    return "trail.cl", source.Text("trail planes", "\n".join(text)), "advance_trail.cl"
-
-
-def build(device: Device, text: str) -> BuiltProgram:
-    """Return a program for the device: one built before, or one from an earlier process's binary, or a new one."""
-    kept = device.programs
-    program = kept.get(text) or _built(device, text)
-    with _keeping:
-        kept.pop(text, None)
-        kept[text] = program
-        while len(kept) > _MOST_KEPT:
-            del kept[next(iter(kept))]
-    return program
-
-
-def _is_of(program: BuiltProgram, text: str) -> bool:
-    """Return whether a program may belong to a text: whether the text names all of its kernels."""
-    names = kernel_names(program)
-    return bool(names) and all(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
-
-
-def kernel(device: Device, text: str, name: str) -> Kernel:
-    """Return a kernel of a text, built for the device. Each thread gets a kernel of its own, the same one each time."""
-    program = build(device, text)
-    with _keeping:
-        kept = device.kernels.setdefault(program, {})
-    key = threading.get_ident(), name
-    if key not in kept:
-        kept[key] = declared(program, name)
-    return kept[key]
-
-
-def _built(device: Device, text: str) -> BuiltProgram:
-    if not device.keeps_binaries:
-        return device.build(text)
-    key = source.digest(f"{device.identity}\n{text}")
-    binary = cache.read("binaries", key)
-    if binary is not None:
-        with suppress(BuildError):  # another driver's, or a damaged one
-            program = device.load(binary)
-            if _is_of(program, text):
-                return program
-    program = device.build(text)
-    binary = binary_of(program)
-    if binary is not None:
-        cache.write("binaries", key, binary)
-    return program
+    return "trail.cl", texts.Text("trail planes", "\n".join(text)), "advance_trail.cl"
