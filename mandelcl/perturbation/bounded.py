@@ -81,7 +81,7 @@ class BoundedOrbit:
         period: int = 0,
     ) -> None:
         self.n, self.done, self.lowest_at = 1, done, 1
-        self._point, self._bits, self._keep_on, self._integers = point, bits, keep_on, integers
+        self._point, self._bits, self._keep_on = point, bits, keep_on
         self._untried, self._map, self._entry = period, None, 0.0
         re, im = (integers.whole((part.numerator << bits) // part.denominator) for part in point)
         self._c = re, im
@@ -154,7 +154,7 @@ class BoundedOrbit:
         if not 0 < self._untried <= self.n:
             return
         period, self._untried = self._untried, 0
-        self._map = point_map(self._point, self._bits, period, self._integers)
+        self._map = point_map(self._point, self._bits, period)
         if self._map is not None:
             self._entry = self._map.entry
             self._set_threshold()

@@ -11,7 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from mandelcl.perturbation.integers import Doubles, Integers, advanced, doubles
+from mandelcl.perturbation.first_places import first_places
+from mandelcl.perturbation.integers import doubles
 from mandelcl.perturbation.map_growth import LEAST_PERIOD, LEAST_RATIO, GrowthSums, GrowthWatch, growth_along
 from mandelcl.perturbation.map_jets import ORDER, Whole, whole_jets
 from mandelcl.perturbation.map_steps import MapSteps
@@ -19,7 +20,6 @@ from mandelcl.perturbation.return_map import threshold_of
 
 _MORE_BITS = 32  # of the first p values, beyond those of the orbit
 _SPARE_BITS = 8  # of values in the map, beyond those of the orbit
-_AT_A_TIME = 4096  # iterations
 _MOST_ORDER, _MOST_WORK = 16, 1 << 22  # of F, and order times iterations
 _LEAVES = 16.0  # |a·w|², at which an orbit goes on by single iterations
 _HOPELESS = 2.0**-10
@@ -83,15 +83,17 @@ class PointMap:
         return done, least_at, least
 
 
-def point_map(point: tuple[Fraction, Fraction], bits: int, period: int, kind: Integers) -> PointMap | None:
+def point_map(point: tuple[Fraction, Fraction], bits: int, period: int) -> PointMap | None:
     """Return the map of a point for an orbit with so many bits after the point; None where there is none."""
     if period < LEAST_PERIOD:
         return None
     c_bits = bits + _MORE_BITS
-    found = _places([kind.whole((part.numerator << c_bits) // part.denominator) for part in point], c_bits, period)
+    c_re, c_im = ((part.numerator << c_bits) // part.denominator for part in point)
+    found = first_places(c_re, c_im, c_bits, period)
     if found is None:
         return None
-    whole_re, whole_im, re, im = found
+    whole_re, whole_im = found
+    re, im = (doubles(part, c_bits) for part in found)
     sizes = np.sqrt(re * re + im * im)[:-1]
     if not sizes.all():
         return None
@@ -123,19 +125,3 @@ def point_map(point: tuple[Fraction, Fraction], bits: int, period: int, kind: In
 
 def _rest(growth: GrowthSums, order: int, t: float, w_bits: int) -> float:
     return math.ldexp(growth.rest(order, t, 0.0), w_bits)
-
-
-def _places(c: list[int], bits: int, period: int) -> tuple[list[int], list[int], Doubles, Doubles] | None:
-    """Return the first `period` values of the orbit, and as doubles; None where it escapes."""
-    whole_re, whole_im = list[int](), list[int]()
-    x = y = type(c[0])(0)
-    while len(whole_re) < period:
-        some_re, some_im = advanced(x, y, c[0], c[1], bits, min(_AT_A_TIME, period - len(whole_re)))
-        x, y = some_re[-1], some_im[-1]
-        if max(x.bit_length(), y.bit_length()) > bits + 1:
-            return None
-        whole_re += some_re
-        whole_im += some_im
-    whole_re, whole_im = whole_re[:period], whole_im[:period]
-    re, im = doubles(whole_re + whole_im, bits).reshape(2, period)
-    return whole_re, whole_im, re, im

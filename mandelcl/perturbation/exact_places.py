@@ -15,7 +15,7 @@ import numpy as np
 
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.operations import Flags
-from mandelcl.perturbation.integers import BULK_BITS, LEAST_EXPONENT, Doubles, Floors
+from mandelcl.perturbation.integers import BULK_BITS, LEAST_EXPONENT, Doubles, Floors, WordIntegers
 from mandelcl.perturbation.jets import ZERO_EXPONENT, Indices, Mask
 from mandelcl.perturbation.orbit import Exponents, Orbit
 
@@ -176,10 +176,14 @@ def _unsure(places: Indices, values: Sequence[int], errors: Doubles, bits: int) 
     """Return those of some places of which the first bits of a value do not show that its rounding is certain."""
     if not len(places):
         return []
-    chosen = [values[k] for k in places.tolist()]
-    drops = np.fromiter(map(type(chosen[0]).bit_length, chosen), np.int64, len(chosen)) - _LEADING_BITS
-    leading = np.abs(np.fromiter(map(rshift, chosen, np.maximum(drops, 0).tolist()), np.int64, len(chosen)))
-    sure = _is_far(leading, np.full(len(chosen), _LEADING_BITS - _DOUBLE_BITS))
+    if isinstance(values, WordIntegers):
+        lengths, leading = values.leading(places, _LEADING_BITS)
+        drops = lengths - _LEADING_BITS
+    else:
+        chosen = [values[k] for k in places.tolist()]
+        drops = np.fromiter(map(type(chosen[0]).bit_length, chosen), np.int64, len(chosen)) - _LEADING_BITS
+        leading = np.abs(np.fromiter(map(rshift, chosen, np.maximum(drops, 0).tolist()), np.int64, len(chosen)))
+    sure = _is_far(leading, np.full(len(places), _LEADING_BITS - _DOUBLE_BITS))
     sure &= (drops >= 0) & (errors[places] + bits < drops - 1)
     result: list[int] = places[~sure].tolist()
     return result

@@ -6,7 +6,7 @@ and says which roundings to 53 bits are certain. Where one is not, all is comput
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -36,6 +36,7 @@ from mandelcl.perturbation.integers import (
     integers_for,
     reference_bits,
 )
+from mandelcl.perturbation.native import NATIVE_FROM, native_for
 from mandelcl.perturbation.orbit import (
     AT_LIMIT,
     ESCAPED,
@@ -51,6 +52,7 @@ _EXACT_BITS = 256  # of a part's denominator: up to these, the first places are 
 _SPARE_BITS = 40  # of growth that may be lost again
 _ROUNDED = math.log2(6)  # of a step, in units: two products and c rounded down, and what c is off by
 _MOST_STEPS = 4096  # at a time
+_NATIVE_STEPS = 1 << 15  # the same by a kernel
 
 
 def square_orbit(
@@ -78,11 +80,21 @@ class _Computation(OrbitComputation):
         self._most_steps = max(1, min(_MOST_STEPS, MOST_BITS_AT_A_TIME // bits))
         self._radius_squared, self._zeros = radius_squared, (False, reference.im == 0)
         self._whole = reference.re.denominator == reference.im.denominator == 1  # then nothing is rounded
+        self._native_from: float = NATIVE_FROM
         self._error = -math.inf  # the logarithm to base 2 of that of the last value
         self._small: dict[int, tuple[Rounded, Rounded]] = {}
         self._edges: dict[int, Rounded] = {}
         self._special: dict[int, ExactPlace] = {}
         self._begin((reference.re, reference.im))
+
+    def go_on(self) -> None:
+        """Compute some more of it, in a kernel once it is long, and see whether it has ended."""
+        if self.length >= self._native_from:
+            self._native_from = math.inf
+            native = native_for(self._most_bits)
+            if native is not None:
+                self._advanced, self._most_steps = native.advanced, _NATIVE_STEPS
+        super().go_on()
 
     def orbit(self) -> Orbit:
         """Return it, once it has ended."""
@@ -122,7 +134,7 @@ class _Computation(OrbitComputation):
         if not self._whole:
             self._error = float(np.logaddexp2(self._error, 1.0 - bits))
 
-    def _inside(self, re: Doubles, im: Doubles, z_re: list[int], z_im: list[int]) -> int:
+    def _inside(self, re: Doubles, im: Doubles, z_re: Sequence[int], z_im: Sequence[int]) -> int:
         """Return how many of the next values come before the first that has escaped.
 
         Values near the escape radius, and small ones, are rounded one by one, and kept for `_prove`.
@@ -144,7 +156,7 @@ class _Computation(OrbitComputation):
                 return k
         return inside
 
-    def _prove(self, count: int, z_re: list[int], z_im: list[int]) -> None:
+    def _prove(self, count: int, z_re: Sequence[int], z_im: Sequence[int]) -> None:
         """Raise OpenRoundingError where a rounding of the next `count` values is not certain."""
         first = self.length + 1
         if not self._steady[:count].all():
@@ -159,7 +171,7 @@ class _Computation(OrbitComputation):
                 self._edges[n] = place.edge
         self._error = float(self._bounds[count - 1])
 
-    def _errors(self, re: Doubles, im: Doubles, z_re: list[int], z_im: list[int]) -> Doubles:
+    def _errors(self, re: Doubles, im: Doubles, z_re: Sequence[int], z_im: Sequence[int]) -> Doubles:
         """Return the logarithms of bounds on the errors of the next values."""
         if self._whole:
             self._steady = np.full(len(re), True)
@@ -187,7 +199,7 @@ class _Computation(OrbitComputation):
         """Return the bound on the error of a next value in units of the last place."""
         return 0 if self._whole else units_of(float(self._bounds[k]), self._bits)
 
-    def _prove_roundings(self, count: int, z_re: list[int], z_im: list[int]) -> None:
+    def _prove_roundings(self, count: int, z_re: Sequence[int], z_im: Sequence[int]) -> None:
         common = len(self._floors) // 2
         parts = z_re[:count], () if self._zeros[1] else z_im[:count]
         prove_roundings(parts, self._floors.reshape(2, common)[:, :count], self._bounds, self._bits, self._special)

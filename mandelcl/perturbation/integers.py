@@ -6,12 +6,12 @@ versions of gmpy2.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import repeat
 from operator import rshift
-from typing import TypeAlias
+from typing import SupportsIndex, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ except ImportError:
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Floors: TypeAlias = npt.NDArray[np.int64]
+Words64: TypeAlias = npt.NDArray[np.uint64]
 
 # Parts below 2^least are 0 as doubles, and 2^most stands for those above it: their squares are no trouble, either.
 LEAST_EXPONENT, MOST_EXPONENT = -900, 400
@@ -43,6 +44,58 @@ class Integers:
 
     name: str
     whole: Callable[[int], int]
+
+
+class WordIntegers(Sequence[int]):
+    """Whole numbers in words of 64 bits, numbers × words, the lowest first, in two's complement.
+
+    Each is made when it is asked for.
+    """
+
+    def __init__(self, words: Words64) -> None:
+        self.words = words
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+
+    @overload
+    def __getitem__(self, index: "slice[int | None]") -> "WordIntegers": ...
+
+    def __getitem__(self, index: "SupportsIndex | slice[int | None]") -> "int | WordIntegers":
+        if isinstance(index, slice):
+            return WordIntegers(self.words[index])
+        return int.from_bytes(self.words[index].astype("<u8", copy=False).tobytes(), "little", signed=True)
+
+    def floors(self, shift: int) -> Floors:
+        """Return each of them divided by 2^shift and rounded down, where that has 64 bits."""
+        word, by = divmod(shift, 64)
+        low = self.words[:, word]
+        if not by:
+            return low.astype(np.int64)
+        last = word + 1 == self.words.shape[1]
+        high = (self.words[:, word].astype(np.int64) >> 63).astype(np.uint64) if last else self.words[:, word + 1]
+        return ((low >> np.uint64(by)) | (high << np.uint64(64 - by))).astype(np.int64)
+
+    def leading(self, places: npt.NDArray[np.intp], digits: int) -> tuple[Floors, Floors]:
+        """Return the bits of the absolute values at some places, and their first `digits` bits, which are below 63."""
+        words = self.words[places]
+        sign = (words[:, -1].astype(np.int64) >> 63).astype(np.uint64)
+        words = words ^ sign[:, None]
+        carry = sign & np.uint64(1)
+        for column in words.T:
+            column += carry
+            carry &= column == 0
+        rows = np.arange(len(words))
+        top = words.shape[1] - 1 - np.argmax(words[:, ::-1] != 0, axis=1)
+        high, low = words[rows, top], np.where(top > 0, words[rows, np.maximum(top - 1, 0)], np.uint64(0))
+        length = np.frexp(high.astype(np.float64))[1]
+        length -= (high >> np.maximum(length - 1, 0).astype(np.uint64)) == 0  # it was rounded up to a power of two
+        up = np.clip(64 - length, 0, 63).astype(np.uint64)
+        joined = (high << up) | ((low >> np.uint64(1)) >> (np.uint64(63) - up))
+        return 64 * top + length, (joined >> np.uint64(64 - digits)).astype(np.int64)
 
 
 def reference_bits(radius: Fraction) -> int:
@@ -84,12 +137,14 @@ def double(value: int, bits: int) -> float:
     return magnitude if value >= 0 else -magnitude
 
 
-def floors_of(values: list[int], bits: int) -> Floors:
+def floors_of(values: Sequence[int], bits: int) -> Floors:
     """Return numbers of absolute values below 4 in units of 2^−BULK_BITS, rounded down."""
+    if isinstance(values, WordIntegers) and bits >= BULK_BITS:
+        return values.floors(bits - BULK_BITS)
     return np.fromiter(map(rshift, values, repeat(bits - BULK_BITS)), np.int64, len(values))
 
 
-def doubles(values: list[int], bits: int, floors: Floors | None = None) -> Doubles:
+def doubles(values: Sequence[int], bits: int, floors: Floors | None = None) -> Doubles:
     """Return `double` of each of several numbers of absolute values below 4, from their `floors_of`."""
     if floors is None:
         floors = floors_of(values, bits)

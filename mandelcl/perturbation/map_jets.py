@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mandelcl.base.errors import NEVER, Token, stop_if
-from mandelcl.perturbation.integers import Doubles
+from mandelcl.perturbation.integers import Doubles, WordIntegers
+from mandelcl.perturbation.native import Cut, native_for
 
 Pair: TypeAlias = tuple[Any, Any]  # parts, of one number or of many
 
@@ -143,6 +144,8 @@ def whole_jets(
     least = float(sizes.min())
     kept = min(bits, digits + _SPARE + max(0, 8 - int(np.frexp(least)[1])))
     drop = bits - kept
+    if order == 1 and (found := _natively(re, im, sizes, Cut(drop, kept - 1, digits + _SPARE), False, bits, cancel)):
+        return [found]
     values = [(1, 0), *[(0, 0)] * (order - 1)]
     scales = [0] * order
     pairs = [[(i, k - 1 - i, i != k - 1 - i) for i in range((k - 1) // 2 + 1)] if k else [] for k in range(order)]
@@ -163,6 +166,8 @@ def whole_slope(
     """Return f_01, the derivative by c, in integers, as `whole_jets` does."""
     kept = min(bits, digits + _SPARE + max(0, 8 - int(np.frexp(float(sizes.min()))[1])))
     drop, less = bits - kept, kept - 1
+    if found := _natively(re, im, sizes, Cut(drop, less, digits + _SPARE), True, bits, cancel):
+        return found
     x, y, scale = 1, 0, 0
     for first, last in _blocks(sizes):
         stop_if(cancel)
@@ -172,6 +177,17 @@ def whole_slope(
             u, v = u >> drop, v >> drop
             x, y = (x * u - y * v >> less) + one, x * v + y * u >> less
     return Whole(x, y, scale)
+
+
+def _natively(
+    re: Sequence[int], im: Sequence[int], sizes: Doubles, cut: Cut, adds: bool, bits: int, cancel: Token
+) -> Whole | None:
+    """Return the products of 2·Z, or with `adds` the derivative by c, by a kernel; None where the places are lists."""
+    if not isinstance(re, WordIntegers) or not isinstance(im, WordIntegers):
+        return None
+    native = native_for(bits)
+    found = None if native is None else native.linear((re, im), sizes, cut, adds, cancel)
+    return None if found is None else Whole(*found)
 
 
 def _blocks(sizes: Doubles) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ to nearest; where the bound leaves a rounding open, the nodes are computed again
 
 import cmath
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -15,7 +15,8 @@ import numpy as np
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
 from mandelcl.base.exact import floor_log2
 from mandelcl.core.reference import Reference
-from mandelcl.perturbation.integers import Doubles, advanced, doubles, integers_for, reference_bits
+from mandelcl.perturbation.first_places import first_places
+from mandelcl.perturbation.integers import Doubles, doubles, reference_bits
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
 from mandelcl.perturbation.map_jets import ORDER, SCANNED, TERMS, Whole, scanned, whole_jets, whole_slope
 from mandelcl.perturbation.map_steps import MapSteps
@@ -27,7 +28,6 @@ TRIED_FROM = 1 << 17  # iterations: a base is looked for where the orbit has no 
 _LONGEST_BASE = 1 << 21
 _MOST_NODES = 1 << 20
 _STAYS = 1024  # nodes: an orbit that leaves a map earlier is not carried by it
-_STEPS = 4096  # iterations at a time
 _MORE_BITS = 64  # of the base, beyond those of version 1
 _GUARD_BITS, _ROUNDING_BITS = 27, 10  # of the nodes, so that few roundings are open; what a step of F rounds at most
 _MOST_ORDER, _MOST_ORDER_OF_END = 16, 64
@@ -50,8 +50,8 @@ class _Base:
     re: Doubles
     im: Doubles
     bits: int
-    whole_re: list[int]
-    whole_im: list[int]
+    whole_re: Sequence[int]
+    whole_im: Sequence[int]
 
 
 class MapSearch:
@@ -115,22 +115,13 @@ def _base_of(reference: Reference, re: Doubles, im: Doubles, cancel: Token, leng
     """
     length, made = length or len(re), length is not None
     bits = reference_bits(reference.radius) + _MORE_BITS
-    kind = integers_for(bits)
-    c_re, c_im = (kind.whole(round(part * (1 << bits))) for part in (reference.re, reference.im))
-    x = y = kind.whole(0)
-    whole_re: list[int] = []
-    whole_im: list[int] = []
-    while len(whole_re) < length:
-        stop_if(cancel)
-        some_re, some_im = advanced(x, y, c_re, c_im, bits, min(_STEPS, length - len(whole_re)))
-        x, y = some_re[-1], some_im[-1]
-        if max(x.bit_length(), y.bit_length()) > bits + 2:
-            return None
-        whole_re += some_re
-        whole_im += some_im
-    whole_re, whole_im = whole_re[:length], whole_im[:length]
+    c_re, c_im = (round(part * (1 << bits)) for part in (reference.re, reference.im))
+    whole = first_places(c_re, c_im, bits, length, cancel)
+    if whole is None:
+        return None
+    whole_re, whole_im = whole
     if made:
-        re, im = doubles(whole_re + whole_im, bits).reshape(2, length)
+        re, im = (doubles(part, bits) for part in whole)
     return _Base(re, im, bits, whole_re, whole_im)
 
 

@@ -6,7 +6,7 @@ stretch in which D turns out to fall back too far is computed again, with more b
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -168,6 +168,10 @@ def completed(
     return computation.orbit()
 
 
+# What `advanced` is: from both parts of z and of c, bits and steps to all real and all imaginary parts that follow.
+Advance: TypeAlias = Callable[[int, int, int, int, int, int], tuple[Sequence[int], Sequence[int]]]
+
+
 class OrbitComputation:
     """An orbit under way, in at most so many bits after the point."""
 
@@ -183,6 +187,7 @@ class OrbitComputation:
         self._search = PeriodSearch(reference.radius)
         self._most_steps = max(1, min(_MOST_STEPS, MOST_BITS_AT_A_TIME // self._bits))
         self._steps = min(_FIRST_STEPS, self._most_steps)
+        self._advanced: Advance = advanced
         self._re, self._im = np.zeros(_FIRST_STEPS + 1), np.zeros(_FIRST_STEPS + 1)
         self._tiny: dict[int, Scaled] = {}
         self._region = reference.radius, radius_squared
@@ -196,7 +201,7 @@ class OrbitComputation:
         self._take_bits(self._most_bits - spared)
         c_re, c_im = (part >> spared for part in self._c)
         steps = min(self._steps, self._iterations - self.length)
-        z_re, z_im = (parts[:steps] for parts in advanced(*self._z, c_re, c_im, self._bits, steps))
+        z_re, z_im = (parts[:steps] for parts in self._advanced(*self._z, c_re, c_im, self._bits, steps))
         re, im = self._rounded(z_re, z_im)
         tiny = self._too_small(re, im, z_re, z_im)
         inside = self._inside(re, im, z_re, z_im)
@@ -230,12 +235,12 @@ class OrbitComputation:
             parts.flags.writeable = False
         return Orbit(self._re, self._im, self._tiny, self.ended)
 
-    def _inside(self, re: Doubles, im: Doubles, z_re: list[int], z_im: list[int]) -> int:  # noqa: ARG002
+    def _inside(self, re: Doubles, im: Doubles, z_re: Sequence[int], z_im: Sequence[int]) -> int:  # noqa: ARG002
         """Return how many of the next values come before the first that has escaped."""
         outside = np.flatnonzero(re * re + im * im > self._limit)
         return int(outside[0]) if len(outside) else len(re)
 
-    def _prove(self, count: int, z_re: list[int], z_im: list[int]) -> None:
+    def _prove(self, count: int, z_re: Sequence[int], z_im: Sequence[int]) -> None:
         """Note what is to be known of the next `count` values; version 1 proves nothing of them."""
 
     def _spared(self) -> int:
@@ -250,7 +255,7 @@ class OrbitComputation:
         self._z = (z_re << more, z_im << more) if more > 0 else (z_re >> -more, z_im >> -more)
         self._bits = bits
 
-    def _too_small(self, re: Doubles, im: Doubles, z_re: list[int], z_im: list[int]) -> dict[int, Scaled]:
+    def _too_small(self, re: Doubles, im: Doubles, z_re: Sequence[int], z_im: Sequence[int]) -> dict[int, Scaled]:
         """Return those of the next values that are 0 as doubles and not as they are, by index."""
         places = [place for place in np.flatnonzero((re == 0) & (im == 0)).tolist() if z_re[place] or z_im[place]]
         return {self.length + 1 + place: normalised(z_re[place], z_im[place], self._bits) for place in places}
@@ -259,17 +264,18 @@ class OrbitComputation:
         """Return whether both parts are below 4."""
         return max(re.bit_length(), im.bit_length()) <= self._bits + 2
 
-    def _rounded(self, z_re: list[int], z_im: list[int]) -> tuple[Doubles, Doubles]:
+    def _rounded(self, z_re: Sequence[int], z_im: Sequence[int]) -> tuple[Doubles, Doubles]:
         """Return values as doubles, without those that follow an escape."""
         common = len(z_re)
         while common and not self._is_common(z_re[common - 1], z_im[common - 1]):
             common -= 1
-        values = z_re[:common] + z_im[:common]
-        self._floors = floors_of(values, self._bits)
-        re, im = doubles(values, self._bits, self._floors).reshape(2, common)
+        parts = z_re[:common], z_im[:common]
+        self._floors = np.concatenate([floors_of(part, self._bits) for part in parts])
+        floors = self._floors.reshape(2, common)
+        re, im = (doubles(part, self._bits, own) for part, own in zip(parts, floors, strict=True))
         large = []
-        for parts in zip(z_re[common:], z_im[common:], strict=True):
-            x, y = (double(part, self._bits) for part in parts)
+        for both in zip(z_re[common:], z_im[common:], strict=True):
+            x, y = (double(part, self._bits) for part in both)
             large.append((x, y))
             if x * x + y * y > self._limit:
                 break

@@ -7,6 +7,7 @@ on every machine.
 """
 
 import math
+from collections.abc import Sequence
 from itertools import repeat
 from operator import and_, rshift
 from typing import NamedTuple, TypeAlias
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mandelcl.base.errors import NEVER, Token, stop_if
-from mandelcl.perturbation.integers import BULK_BITS, DOUBLE_BITS, Doubles, floors_of
+from mandelcl.perturbation.integers import BULK_BITS, DOUBLE_BITS, Doubles, WordIntegers, floors_of
 from mandelcl.perturbation.map_jets import Whole
 from mandelcl.perturbation.orbit import Exponents
 
@@ -43,7 +44,7 @@ class Jets(NamedTuple):
     error: float
 
 
-def paired_jets(re: list[int], im: list[int], bits: int, sizes: Doubles, cancel: Token = NEVER) -> Jets:
+def paired_jets(re: Sequence[int], im: Sequence[int], bits: int, sizes: Doubles, cancel: Token = NEVER) -> Jets:
     """Return the terms from Z_1 … Z_{p−1} in units of 2^−bits, whose absolute values are `sizes`."""
     stretches = _Stretches(_rows(re, bits), _rows(im, bits), len(re))
     total = Whole(1, 0, 0), Whole(0, 0, 0), Whole(1, 0, 0)
@@ -102,12 +103,15 @@ class _Stretches:
         return list(zip(*parts, strict=True))
 
 
-def _rows(values: list[int], bits: int) -> _Pair:
+def _rows(values: Sequence[int], bits: int) -> _Pair:
     """Return numbers below 4 as pairs: (step, stretch), with 0 behind the last one."""
     top = floors_of(values, bits)
     mask = (1 << BULK_BITS) - 1
-    following = map(and_, map(rshift, values, repeat(bits - 2 * BULK_BITS)), repeat(mask))
-    below = np.fromiter(following, np.int64, len(values))
+    if isinstance(values, WordIntegers):
+        below = values.floors(bits - 2 * BULK_BITS) & mask
+    else:
+        following = map(and_, map(rshift, values, repeat(bits - 2 * BULK_BITS)), repeat(mask))
+        below = np.fromiter(following, np.int64, len(values))
     rest = ((top & ((1 << _TOP_BITS) - 1)) << _REST_BITS) | (below >> (BULK_BITS - _REST_BITS))
     high = (top >> _TOP_BITS).astype(np.float64) * 2.0 ** (_TOP_BITS - BULK_BITS)
     low = rest.astype(np.float64) * 2.0 ** -(BULK_BITS + _REST_BITS)

@@ -43,7 +43,7 @@ def counted(point: tuple[Fraction, Fraction], period: int) -> tuple[Outcome, int
 def test_the_bound_holds_at_every_step(place: return_maps.Place, period: int, steps: int) -> None:
     view = place.view(64, 36)
     point, bits, more = view.point(45, 7), fraction_bits(view.pitch), 600
-    found = point_map(point, bits, period, FASTEST)
+    found = point_map(point, bits, period)
     assert found is not None
     own = found.steps.bits
     at = MapPlace(0, 0, 0.0)

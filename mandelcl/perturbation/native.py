@@ -1,0 +1,138 @@
+"""Orbits in whole numbers by a kernel on a processor: the values of Python's integers in a fraction of their time.
+
+A process looks once for an OpenCL device that is a processor. It must give what Python's integers give, and sooner.
+"""
+
+import threading
+from collections.abc import Sequence
+from functools import cache
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mandelcl.base.errors import MandelclError, Token, stop_if
+from mandelcl.core import timeline
+from mandelcl.perturbation.integers import Doubles, WordIntegers, Words64, advanced
+
+NATIVE_FROM = 1 << 17  # iterations, from which on a kernel may be worth its build
+_SPARE_BITS = 10  # of numbers: the square of what has just left the disc of radius 4 is below 2^6
+_MOST_WORDS = 10  # beyond, gmpy2 is about as quick
+_AT_A_TIME = 1 << 16  # iterations
+_GROWN_BITS = 80  # of products within a block
+_TRIED = 1 << 12  # steps
+_POINT = -0.12, 0.74  # whose orbit stays inside
+_running = threading.Lock()  # a kernel has the arguments of its next launch
+
+
+class Cut(NamedTuple):
+    """How `map_jets` cuts numbers: `drop` bits of places, `less` of products; how many digits a value begins with."""
+
+    drop: int
+    less: int
+    digits: int
+
+
+class Native:
+    """Orbits of numbers of so many words, on a device."""
+
+    def __init__(self, device: Any, words: int) -> None:
+        self._device, self.words = device, words
+
+    def advanced(
+        self, re: int, im: int, c_re: int, c_im: int, bits: int, steps: int
+    ) -> tuple[WordIntegers, WordIntegers]:
+        """Return what `integers.advanced` does; no more than so many steps."""
+        device, places, done = self._device, np.empty((steps, 2, self.words), np.uint64), np.empty(1, np.uint32)
+        with _running, timeline.span("native orbit"):
+            out, count = device.allocate(places.nbytes), device.allocate(done.nbytes)
+            start = device.upload(_packed((re, im, c_re, c_im), self.words))
+            values = {"from": start, "bits": bits, "steps": steps, "places": out, "done": count}
+            self._launch("whole_orbit", self.words, values)
+            device.wait(device.read(count, done))
+            device.wait(device.read(out, places[: done[0]]))
+        return WordIntegers(places[: done[0], 0]), WordIntegers(places[: done[0], 1])
+
+    def linear(
+        self, parts: tuple[WordIntegers, WordIntegers], sizes: Doubles, cut: Cut, adds: bool, cancel: Token
+    ) -> tuple[int, int, int] | None:
+        """Return (x, y, e) for (x + y·i)·2^e, what `map_jets` makes of all values; None where the words are too few."""
+        digits = cut.digits
+        words = -(-max(digits + _GROWN_BITS, cut.less + 4) // 64)
+        if words > _MOST_WORDS:
+            return None
+        device, value = self._device, _packed((1, 0), words)
+        scale, product, failed = np.zeros(2, np.int64), np.ones(1), np.zeros(1, np.uint32)
+        with _running, timeline.span("native products"):
+            state: dict[str, npt.NDArray[Any]] = {"value": value, "scale": scale, "product": product, "failed": failed}
+            kept = {name: device.allocate(array.nbytes) for name, array in state.items()}
+            written = [device.write(kept[name], array) for name, array in state.items()]
+            for first in range(0, len(sizes), _AT_A_TIME):
+                stop_if(cancel)
+                some = slice(first, first + _AT_A_TIME)
+                re, im = (device.upload(np.ascontiguousarray(part.words[some])) for part in parts)
+                numbers = {
+                    "words": self.words,
+                    "place": 0,
+                    "end": len(sizes[some]),
+                    "drop": cut.drop,
+                    "less": cut.less,
+                    "digits": digits,
+                    "adds": adds,
+                    "room": 64 * words - digits - _SPARE_BITS,
+                }
+                own = device.upload(np.ascontiguousarray(sizes[some]))
+                self._launch("whole_linear", words, {"re": re, "im": im, "sizes": own, **numbers, **kept})
+            for event in [*written, *(device.read(kept[name], array) for name, array in state.items())]:
+                device.wait(event)
+        x, y = WordIntegers(value.reshape(2, words))
+        return None if failed[0] else (x, y, int(scale[0]))
+
+    def _launch(self, name: str, words: int, values: dict[str, Any]) -> None:
+        from mandelcl.opencl import texts
+        from mandelcl.opencl.arguments import arguments
+        from mandelcl.opencl.building import kernel
+
+        defines = {"LANES": 1, "USE_FP64": int(name != "whole_orbit"), "LIMBS": words}
+        text = texts.assemble(("whole.cl", f"{name}.cl"), defines)
+        self._device.launch(kernel(self._device, text, name), (1,), (1,), *arguments(name, values))
+
+
+def _packed(numbers: Sequence[int], words: int) -> Words64:
+    """Return numbers of so many words."""
+    data = b"".join(int(one).to_bytes(8 * words, "little", signed=True) for one in numbers)
+    return np.frombuffer(bytearray(data), "<u8").astype(np.uint64, copy=False)
+
+
+@cache
+def native_for(bits: int) -> Native | None:
+    """Return what computes orbits with so many bits after the point; None where nothing does sooner than Python."""
+    words = -(-(bits + _SPARE_BITS) // 64)
+    if words > _MOST_WORDS:
+        return None
+    try:
+        native = _processor(words)
+        if native is None:
+            return None
+        c_re, c_im = (round(part * (1 << bits)) for part in _POINT)
+        native.advanced(0, 0, c_re, c_im, bits, 1)  # builds the kernel
+        began = perf_counter()
+        found = native.advanced(0, 0, c_re, c_im, bits, _TRIED)
+        between = perf_counter()
+        expected = advanced(0, 0, c_re, c_im, bits, _TRIED)
+        ended = perf_counter()
+    except MandelclError:
+        return None
+    same = all(list(one) == list(other) for one, other in zip(found, expected, strict=True))
+    return native if same and between - began < ended - between else None
+
+
+def _processor(words: int) -> Native | None:
+    """Return orbits on the first device that is a processor; None where there is none that can be trusted to run."""
+    from mandelcl.opencl.device import discover
+
+    for device in discover():
+        if device.type == "cpu" and device.fp64 and not device.may_abort:
+            return Native(device, words)
+    return None
