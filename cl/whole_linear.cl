@@ -42,11 +42,11 @@ static void whole_place(global const ulong *numbers, uint words, uint place, uin
   }
 }
 
-/* Go on with `value`, two numbers times 2^scale, over the values of an orbit from `place` to before `end`. With `adds`,
- * 1 is added at each. `product` is that of the block, of so many iterations; `scale[1]` says how many these are. Where
+/* Go on with `value`, two numbers times 2^scale, over so many values of an orbit. With `adds`, 1 is
+ * added at each. `product` is that of the block, of so many iterations; `scale[1]` says how many these are. Where
  * a value might have too few words, `failed` is 1. */
 kernel void whole_linear(global const ulong *re, global const ulong *im, global const double *sizes, uint words,
-                         uint place, uint end, uint drop, uint less, uint digits, uint adds, uint room,
+                         uint total, uint drop, uint less, uint digits, uint adds, uint room,
                          global ulong *value, global long *scale, global double *product, global uint *failed) {
   ulong x[LIMBS], y[LIMBS], u[LIMBS], v[LIMBS], one[2 * LIMBS], other[2 * LIMBS], sum[2 * LIMBS];
   whole_load(value, x);
@@ -54,7 +54,7 @@ kernel void whole_linear(global const ulong *re, global const ulong *im, global 
   long exponent = scale[0], done = scale[1];
   double grown = product[0];
   const double most = ldexp(1.0, (int)room);
-  for (uint n = place; n < end; n++) {
+  for (uint n = 0; n < total; n++) {
     if (done == 0) {
       const int length = max(whole_length(x), whole_length(y)), by = (int)digits - length;
       if (length) {

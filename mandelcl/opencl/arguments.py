@@ -15,7 +15,7 @@ from mandelcl.opencl.api import BuiltProgram, Kernel
 from mandelcl.opencl.programs import kernel_of
 
 # A buffer, words of 32 and 64 bits, and pairs of words. Counts have 64 bits here, whatever a job keeps.
-BUFFER, UINT, ULONG, INT2, UINT2 = "buffer", "uint", "ulong", "int2", "uint2"
+BUFFER, INT, UINT, ULONG, INT2, UINT2 = "buffer", "int", "uint", "ulong", "int2", "uint2"
 
 Parameters = Mapping[str, str]
 
@@ -154,13 +154,22 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "found": BUFFER,
         },
         "whole_orbit": {"from": BUFFER, "bits": UINT, "steps": UINT, "places": BUFFER, "done": BUFFER},
+        "period_growth": {
+            "re": BUFFER,
+            "im": BUFFER,
+            "total": UINT,
+            "index": ULONG,
+            "least": INT,
+            "most": INT,
+            "values": BUFFER,
+            "exponent": BUFFER,
+        },
         "whole_linear": {
             "re": BUFFER,
             "im": BUFFER,
             "sizes": BUFFER,
             "words": UINT,
-            "place": UINT,
-            "end": UINT,
+            "total": UINT,
             "drop": UINT,
             "less": UINT,
             "digits": UINT,
@@ -234,6 +243,7 @@ def _pair(kind: type[np.int32] | type[np.uint32], value: tuple[int, ...]) -> npt
 
 _CONVERT: Mapping[str, Callable[[Any], Any] | None] = {
     BUFFER: None,
+    INT: np.int32,
     UINT: np.uint32,
     ULONG: np.uint64,
     INT2: _int2,
@@ -241,6 +251,7 @@ _CONVERT: Mapping[str, Callable[[Any], Any] | None] = {
 }
 _TYPES: Mapping[str, Any] = {
     BUFFER: None,
+    INT: np.int32,
     UINT: np.uint32,
     ULONG: np.uint64,
     INT2: np.dtype("V8"),

@@ -14,14 +14,16 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
-from mandelcl.perturbation.exact_maps import MapPlace, PointMap, point_map
+from mandelcl.perturbation.exact_maps import MapPlace, PointMap, followed, point_map
 from mandelcl.perturbation.integers import Integers
+from mandelcl.perturbation.native import native_for
 
 # Called with the iterations so far, again and again; what is not decided when it returns False stays so.
 KeepOn: TypeAlias = Callable[[int], bool]
 Point: TypeAlias = tuple[Fraction, Fraction]
 
 CHUNK = 4096  # steps between two calls of `keep_on`, single ones or of a return map
+_NATIVE_FROM, _NATIVE_CHUNK = 1 << 16, 1 << 15  # steps, after which a map's are made by a kernel, and how many then
 _KEPT = 640  # bits after the point of z that become a double
 _LEAST_NORM = 2.0**-1000  # below this |z|² is computed in integers: a double of `_KEPT` bits has too few left
 _LEAST_ERROR, _MOST_ERROR_BITS = 2.0**-400, 400  # the error and its bits in a unit, which else is changed
@@ -177,7 +179,12 @@ class BoundedOrbit:
         up = map_.steps.bits + map_.w_bits - self._bits
         error = math.ldexp(self._e * _SLACK, map_.w_bits - self._s)
         place = MapPlace(a << up, b << up, max(error, _LEAST_MAP_ERROR))
-        found = map_.follow(place, min(CHUNK, (stop - self.n) // map_.period))
+        most = (stop - self.n) // map_.period
+        native = native_for(map_.steps.bits) if self.done >= _NATIVE_FROM else None
+        if native is None:
+            found = map_.follow(place, min(CHUNK, most))
+        else:
+            found = followed(map_, native, place, min(_NATIVE_CHUNK, most))
         if found is None:
             return End.LOST
         steps, least_at, least = found

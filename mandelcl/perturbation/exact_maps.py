@@ -12,10 +12,11 @@ from fractions import Fraction
 import numpy as np
 
 from mandelcl.perturbation.first_places import first_places
-from mandelcl.perturbation.integers import doubles
+from mandelcl.perturbation.integers import WordIntegers, doubles
 from mandelcl.perturbation.map_growth import LEAST_PERIOD, LEAST_RATIO, GrowthSums, GrowthWatch, growth_along
 from mandelcl.perturbation.map_jets import ORDER, Whole, whole_jets
 from mandelcl.perturbation.map_steps import MapSteps
+from mandelcl.perturbation.native import MapCounts, Native
 from mandelcl.perturbation.return_map import threshold_of
 
 _MORE_BITS = 32  # of the first p values, beyond those of the orbit
@@ -81,6 +82,22 @@ class PointMap:
             done += 1
         place.x, place.y, place.error = x, y, error
         return done, least_at, least
+
+
+def followed(map_: PointMap, native: Native, place: MapPlace, most: int) -> tuple[int, int, float] | None:
+    """Do what `PointMap.follow` does, by a kernel."""
+    steps, (first, *others) = map_.steps, map_.slopes
+    numbers = native.packed([place.x, place.y, *steps.first, *(part for term in steps.terms[::-1] for part in term)])
+    slopes = [part for slope in (first, *others[::-1]) for part in (slope.real, slope.imag)]
+    own = 2.0**-steps.bits, map_.leaves, map_.a, map_.off, _UP, _HOPELESS, place.error, 0.0
+    reals = np.array([*own, *slopes])
+    counts = MapCounts(steps.bits, steps.t_bits, len(steps.terms), most, len(map_.slopes))
+    found = native.map_steps(numbers, reals, counts)
+    if found is None:
+        return None
+    place.x, place.y = WordIntegers(numbers[: 2 * native.words].reshape(2, native.words))
+    place.error = float(reals[6])
+    return *found, float(reals[7])
 
 
 def point_map(point: tuple[Fraction, Fraction], bits: int, period: int) -> PointMap | None:

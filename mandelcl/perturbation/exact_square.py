@@ -94,6 +94,7 @@ class _Computation(OrbitComputation):
             native = native_for(self._most_bits)
             if native is not None:
                 self._advanced, self._most_steps = native.advanced, _NATIVE_STEPS
+                self._search.passes = native.passes
         super().go_on()
 
     def orbit(self) -> Orbit:

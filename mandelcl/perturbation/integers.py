@@ -156,13 +156,17 @@ def doubles(values: Sequence[int], bits: int, floors: Floors | None = None) -> D
     # Too few bits are left of a small number. A negative one was rounded away from zero, which its last bits may show.
     unsure = np.flatnonzero((sizes < 1 << (DOUBLE_BITS - 1)) | ((floors < 0) & (excess == 0)))
     if len(unsure):
-        results[unsure] = _magnitudes([values[index] for index in unsure.tolist()], bits)
+        results[unsure] = _magnitudes(values, unsure, bits)
     return np.negative(results, out=results, where=(floors < 0) & (results > 0))
 
 
-def _magnitudes(values: list[int], bits: int) -> Doubles:
-    """Return the absolute values of `double` of each of some numbers below 4, whatever their sizes."""
-    sizes = list(map(abs, values))
+def _magnitudes(values: Sequence[int], places: npt.NDArray[np.intp], bits: int) -> Doubles:
+    """Return the absolute values of `double` of numbers below 4 at some places, whatever their sizes."""
+    if isinstance(values, WordIntegers):
+        lengths, leading = values.leading(places, DOUBLE_BITS)
+        found = np.ldexp(leading.astype(np.float64), lengths - bits - DOUBLE_BITS)
+        return np.where(lengths - bits <= LEAST_EXPONENT, 0.0, found)
+    sizes = [abs(values[place]) for place in places.tolist()]
     lengths = np.fromiter(map(type(sizes[0]).bit_length, sizes), np.int64, len(sizes))
     drops = np.maximum(lengths - DOUBLE_BITS, 0)
     leading = np.fromiter(map(rshift, sizes, drops.tolist()), np.int64, len(sizes))

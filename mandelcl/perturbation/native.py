@@ -15,6 +15,7 @@ import numpy.typing as npt
 from mandelcl.base.errors import MandelclError, Token, stop_if
 from mandelcl.core import timeline
 from mandelcl.perturbation.integers import Doubles, WordIntegers, Words64, advanced
+from mandelcl.perturbation.period import Growth
 
 NATIVE_FROM = 1 << 17  # iterations, from which on a kernel may be worth its build
 _SPARE_BITS = 10  # of numbers: the square of what has just left the disc of radius 4 is below 2^6
@@ -34,6 +35,16 @@ class Cut(NamedTuple):
     digits: int
 
 
+class MapCounts(NamedTuple):
+    """The numbers that the kernel of a return map takes."""
+
+    bits: int
+    t_bits: int
+    order: int
+    steps: int
+    slopes: int
+
+
 class Native:
     """Orbits of numbers of so many words, on a device."""
 
@@ -44,15 +55,51 @@ class Native:
         self, re: int, im: int, c_re: int, c_im: int, bits: int, steps: int
     ) -> tuple[WordIntegers, WordIntegers]:
         """Return what `integers.advanced` does; no more than so many steps."""
-        device, places, done = self._device, np.empty((steps, 2, self.words), np.uint64), np.empty(1, np.uint32)
+        words = min(self.words, words_for(bits))
+        device, places, done = self._device, np.empty((steps, 2, words), np.uint64), np.empty(1, np.uint32)
         with _running, timeline.span("native orbit"):
             out, count = device.allocate(places.nbytes), device.allocate(done.nbytes)
-            start = device.upload(_packed((re, im, c_re, c_im), self.words))
+            start = device.upload(_packed((re, im, c_re, c_im), words))
             values = {"from": start, "bits": bits, "steps": steps, "places": out, "done": count}
-            self._launch("whole_orbit", self.words, values)
+            self._launch("whole_orbit", words, values)
             device.wait(device.read(count, done))
             device.wait(device.read(out, places[: done[0]]))
         return WordIntegers(places[: done[0], 0]), WordIntegers(places[: done[0], 1])
+
+    def passes(self, re: Doubles, im: Doubles, index: int, growth: Growth, least: int, most: int) -> tuple[Growth, int]:
+        """Return what `period.Passes` says."""
+        device, values = self._device, np.array(growth[:2])
+        exponent = np.array([growth.exponent, 0], np.int32)
+        with _running, timeline.span("native growth"):
+            kept = device.allocate(values.nbytes), device.allocate(exponent.nbytes)
+            written = [device.write(buffer, array) for buffer, array in zip(kept, (values, exponent), strict=True)]
+            parts = [device.upload(np.ascontiguousarray(part)) for part in (re, im)]
+            numbers = {"total": len(re), "index": index, "least": least, "most": most}
+            arguments = {"re": parts[0], "im": parts[1], **numbers, "values": kept[0], "exponent": kept[1]}
+            self._launch("period_growth", self.words, arguments)
+            for event in [*written, device.read(kept[0], values), device.read(kept[1], exponent)]:
+                device.wait(event)
+        return Growth(float(values[0]), float(values[1]), int(exponent[0])), int(exponent[1])
+
+    def map_steps(self, numbers: Words64, reals: Doubles, counts: MapCounts) -> tuple[int, int] | None:
+        """Take steps of a return map, as cl/whole_map.cl says of the arguments; write w and the reals there again.
+
+        Return how many steps they are, and behind how many of them |w|² was least; None where too little is known of w.
+        """
+        device, found = self._device, np.empty(3, np.uint32)
+        with _running, timeline.span("native map"):
+            kept = [device.allocate(array.nbytes) for array in (numbers, reals, found)]
+            written = [device.write(buffer, array) for buffer, array in zip(kept, (numbers, reals), strict=False)]
+            arguments = {"numbers": kept[0], **counts._asdict(), "reals": kept[1], "counts": kept[2]}
+            self._launch("whole_map", self.words, arguments)
+            parts = zip(kept, (numbers[: 2 * self.words], reals, found), strict=True)
+            for event in [*written, *(device.read(buffer, array) for buffer, array in parts)]:
+                device.wait(event)
+        return None if found[2] else (int(found[0]), int(found[1]))
+
+    def packed(self, numbers: Sequence[int]) -> Words64:
+        """Return numbers as words, one behind the other."""
+        return _packed(numbers, self.words)
 
     def linear(
         self, parts: tuple[WordIntegers, WordIntegers], sizes: Doubles, cut: Cut, adds: bool, cancel: Token
@@ -74,8 +121,7 @@ class Native:
                 re, im = (device.upload(np.ascontiguousarray(part.words[some])) for part in parts)
                 numbers = {
                     "words": self.words,
-                    "place": 0,
-                    "end": len(sizes[some]),
+                    "total": len(sizes[some]),
                     "drop": cut.drop,
                     "less": cut.less,
                     "digits": digits,
@@ -95,7 +141,8 @@ class Native:
         from mandelcl.opencl.building import kernel
 
         defines = {"LANES": 1, "USE_FP64": int(name != "whole_orbit"), "LIMBS": words}
-        text = texts.assemble(("whole.cl", f"{name}.cl"), defines)
+        parts = (f"{name}.cl",) if name == "period_growth" else ("whole.cl", f"{name}.cl")
+        text = texts.assemble(parts, defines)
         self._device.launch(kernel(self._device, text, name), (1,), (1,), *arguments(name, values))
 
 
@@ -105,10 +152,15 @@ def _packed(numbers: Sequence[int], words: int) -> Words64:
     return np.frombuffer(bytearray(data), "<u8").astype(np.uint64, copy=False)
 
 
+def words_for(bits: int) -> int:
+    """Return how many words a number with so many bits after the point has."""
+    return -(-(bits + _SPARE_BITS) // 64)
+
+
 @cache
 def native_for(bits: int) -> Native | None:
     """Return what computes orbits with so many bits after the point; None where nothing does sooner than Python."""
-    words = -(-(bits + _SPARE_BITS) // 64)
+    words = words_for(bits)
     if words > _MOST_WORDS:
         return None
     try:

@@ -1,9 +1,9 @@
 """The first period of a region: where the reference's derivative by c, times the radius, outgrows its value."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,11 +14,25 @@ Scaled: TypeAlias = tuple[float, float, int]  # (x, y, e) stands for (x + y·i)�
 
 _RADIUS_BITS = 53
 _STEPS = 32  # between two looks at the exponent
+_LONG = 1024  # values that are worth a launch
 _SMALL, _LARGE = 2.0**-20, 2.0**4  # |Z|² within these bounds leaves the derivative in range for so many steps
 # With |2Z| from 2^-9 to 2^3, 32 steps change the derivative by 2^-288 to 2^97. Where its product with the radius is
 # below the first of these, they cannot meet the period, at |Z| of 2^-10 and more; above the second they do at once.
 _NOWHERE_NEAR, _FAR = -120, 300  # exponents
 _NEAR = 3  # of mantissas in [1/2, 1) with the radius's beside them, one of 2^±this does
+
+
+class Growth(NamedTuple):
+    """The derivative (x + y·i)·2^exponent."""
+
+    x: float
+    y: float
+    exponent: int
+
+
+# From values of Z with their index and the growth before them to the growth behind them, and how many they are: those
+# before a look, not the first, at which the exponent is below `least`, or from `most` on. Each 32nd value has a look.
+Passes: TypeAlias = Callable[[Doubles, Doubles, int, Growth, int, int], tuple[Growth, int]]
 
 
 class PeriodSearch:
@@ -35,6 +49,7 @@ class PeriodSearch:
         self._radius, self._radius_exponent = _float_above(radius)
         self._x, self._y, self._exponent = 1.0, 0.0, 0  # of the derivative
         self._index = 1  # of which that is the derivative
+        self.passes: Passes | None = None  # what does so sooner
 
     @property
     def index(self) -> int:
@@ -55,28 +70,40 @@ class PeriodSearch:
         """
         first, count = self._index, len(re)
         squares = re * re + im * im
-        apart = np.flatnonzero((squares < _SMALL) | (squares > _LARGE))
-        ends = sorted({*apart.tolist(), *(apart + 1).tolist(), *range(-first % _STEPS, count, _STEPS), count})
-        alone = frozenset(apart.tolist())
+        apart = [*np.flatnonzero((squares < _SMALL) | (squares > _LARGE)).tolist(), count]
         twice_re, twice_im = (2 * re).tolist(), (2 * im).tolist()
-        start = 0
-        for end in ends:
-            if end == start:
-                continue
+        start = following = 0
+        while start < count:
             if start and self._exponent < least_growth:
                 return False
-            if start in alone:
+            while apart[following] < start:
+                following += 1
+            end, near = apart[following], self._radius_exponent + self._exponent >= _NOWHERE_NEAR
+            if self.passes is not None and not near and end - start >= _LONG:
+                start = self._pass_by(self.passes, re, im, start, end, least_growth)
+                continue
+            end = min(max(end, start + 1), start + _STEPS - (first + start) % _STEPS)
+            found = False
+            if start == apart[following]:
                 found = self._step(tiny.get(first + start, (float(re[start]), float(im[start]), 0)))
-            elif self._radius_exponent + self._exponent < _NOWHERE_NEAR:
-                self._pass(twice_re[start:end], twice_im[start:end])
-                found = False
-            else:
+            elif near:
                 found = self._run(twice_re[start:end], twice_im[start:end], squares[start:end].tolist())
+            else:
+                self._pass(twice_re[start:end], twice_im[start:end])
             if found:
                 return True
             self._normalise()
             start = end
         return False
+
+    def _pass_by(self, passes: "Passes", re: Doubles, im: Doubles, start: int, end: int, least: int) -> int:
+        """Take steps as `_pass` does, from `start` on; return where that ends."""
+        growth = Growth(self._x, self._y, self._exponent)
+        most = _NOWHERE_NEAR - self._radius_exponent
+        growth, done = passes(re[start:end], im[start:end], self._index, growth, least, most)
+        self._x, self._y, self._exponent = growth
+        self._index += done
+        return start + done
 
     def _pass(self, twice_re: list[float], twice_im: list[float]) -> None:
         """Take a few steps of common size among which the period cannot be."""
