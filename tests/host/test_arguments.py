@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from mandelcl.opencl import texts
-from mandelcl.opencl.arguments import BUFFER, INT2, KERNELS, UINT, UINT2, ULONG, arguments
+from mandelcl.opencl.arguments import BUFFER, INT, INT2, KERNELS, UINT, UINT2, ULONG, arguments
 
 _KERNEL = re.compile(r"^(?:KERNEL|kernel)\s+void\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _PARAMETER = re.compile(
-    r"(global (?:const )?(?:uint|ulong|ushort|float|count_scalar) \*|uint2 |int2 |uint |ulong )(\w+)"
+    r"(global (?:const )?(?:int|uint|long|ulong|ushort|float|double|count_scalar) \*|uint2 |int2 |int |uint |ulong )(\w+)"
 )
 _MACRO = re.compile(r"^SELFTEST_CHAINS\((\w+),", re.MULTILINE)
-_TYPES = {"uint2 ": UINT2, "int2 ": INT2, "uint ": UINT, "ulong ": ULONG}
+_TYPES = {"uint2 ": UINT2, "int2 ": INT2, "int ": INT, "uint ": UINT, "ulong ": ULONG}
 
 
 def declared(text: str) -> dict[str, str]:

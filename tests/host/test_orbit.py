@@ -23,6 +23,7 @@ from mandelcl.perturbation.integers import (
     FASTEST,
     PLAIN,
     Integers,
+    WordIntegers,
     double,
     doubles,
     integers_for,
@@ -124,6 +125,23 @@ def test_empty_arrays_are_rounded() -> None:
 @pytest.mark.parametrize(("value", "expected"), [(5 << 600, 2.0**400), (-5 << 600, -(2.0**400)), (1 << 600, 2.0**400)])
 def test_values_beyond_the_range_are_clamped(value: int, expected: float) -> None:
     assert double(value, 200) == expected
+
+
+@given(st.lists(st.integers(-(1 << 190), (1 << 190) - 1), min_size=1), st.integers(0, 190), st.integers(1, 62))
+def test_integers_of_words_are_those_of_a_list(values: list[int], shift: int, digits: int) -> None:
+    words = np.frombuffer(b"".join(value.to_bytes(24, "little", signed=True) for value in values), "<u8").reshape(-1, 3)
+    found = WordIntegers(words)
+    assert list(found) == values
+    assert list(found[1:]) == values[1:]
+    assert found[-1] == values[-1]
+    floors = [(value >> shift) % (1 << 64) for value in values]
+    assert [int(floor) % (1 << 64) for floor in found.floors(shift)] == floors
+    places = np.flatnonzero(np.array([value != 0 for value in values]))
+    lengths, leading = found.leading(places, digits)
+    for place, length, bits in zip(places.tolist(), lengths.tolist(), leading.tolist(), strict=True):
+        size = abs(values[place])
+        assert length == size.bit_length()
+        assert bits == (size << digits) >> length
 
 
 @given(numbers(), numbers())
