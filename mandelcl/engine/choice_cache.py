@@ -121,14 +121,19 @@ def _question(job: Job, on_each: Sequence[Job | None], specs: Sequence[str], sel
     """Return all of a job and its options that the choice of a device depends on; nothing for an invalid job.
 
     Of the view that is which method and number it takes, on devices with double, fast or slow, or without, and whether
-    it reaches denormals.
+    it reaches denormals or may have a return map.
     """
     of_view: list[object] = []
     for of, resolved in zip(_CLASSES, on_each, strict=True):
         if resolved is not None:
             denormals = method_of(resolved).meets_denormals(resolved, by_name(resolved.number))
-            of_view.append([of.fp64, of.slow_double, resolved.method, resolved.number, denormals])
+            maps = _may_have_map(resolved)
+            of_view.append([of.fp64, of.slow_double, resolved.method, resolved.number, denormals, maps])
     return json.dumps([specs, self_test, of_view, job.rounding, str(job.formula)]) if of_view else ""
+
+
+def _may_have_map(resolved: Job) -> bool:
+    return resolved.reference is not None and resolved.reference.may_have_map
 
 
 def _resolved_on_each(job: Job) -> list[Job | None]:
@@ -174,7 +179,12 @@ def _opened(remembered: _Remembered) -> Device | None:
 
 
 def _remember(key: str, choice: Choice, notes: dict[tuple[str, str], str]) -> None:
-    """Cache a choice, unless a later search may test a device again, or the device's library is not found."""
+    """Cache a choice, unless a later search may test a device again, or the device's library is not found.
+
+    Long references are computed on a processor, so its runtime is to be open beside a GPU's.
+    """
+    if choice.device.type != "cpu" and _may_have_map(choice.job):
+        return
     evidence = tuple((kind, name, digest) for (kind, name), digest in notes.items() if kind in _EVIDENCE)
     if any(kind == "selftest" and not digest for kind, _, digest in evidence):
         return

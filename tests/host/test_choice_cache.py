@@ -29,7 +29,8 @@ QUICK, SLOW = "/lib/libquick.so", "libslow.so.1"
 
 def device(spec: str, address: int, fp64: bool, slow_double: bool = False) -> Any:
     handle = SimpleNamespace(int_ptr=address)
-    return SimpleNamespace(spec=spec, handle=handle, fp64=fp64, slow_double=slow_double)
+    kind = "cpu" if address == 10 else "gpu"
+    return SimpleNamespace(spec=spec, handle=handle, fp64=fp64, slow_double=slow_double, type=kind)
 
 
 def classed(device: Any) -> DeviceClass:
@@ -47,6 +48,7 @@ class Machine:
     installed: str = "as it was"
     fp64: bool = True  # of the slow device
     slow_double: bool = False
+    chosen: int = 2
     read: tuple[str, ...] = ("selftest", "tuning")
     offers: dict[str, list[Offered]] = field(
         default_factory=lambda: {
@@ -65,7 +67,7 @@ class Machine:
         for kind in self.read:
             if cache.read(kind, "a" * 32) is None and kind == "selftest":
                 cache.write(kind, "a" * 32, b"passed")
-        return SimpleNamespace(device=self.devices[2], job=resolve(job, [classed(each) for each in self.devices]).job)
+        return SimpleNamespace(device=self.devices[self.chosen], job=resolve(job, [classed(each) for each in self.devices]).job)
 
     def open_only(self, library: str, address: int, spec: str) -> Any:
         self.looked = True
@@ -160,6 +162,18 @@ def test_number_follows_all_candidate_devices(machine: Machine) -> None:
     for looks in (1, 0):
         assert resolved(machine, DEEP)[1].number == "fixed:3"
         assert machine.looks == looks
+
+
+@pytest.mark.parametrize(("place", "looks"), [(0, 0), (2, 1)], ids=["a processor", "a GPU"])
+def test_long_orbits_have_a_processor_open(machine: Machine, place: int, looks: int) -> None:
+    """Where a reference may have a return map; without one the same view has the runtime of its device alone."""
+    machine.chosen = place
+    view = replace(JOB, view=View.centred("-0.75", "0.1", "1e30", 64, 36))
+    long = replace(view, iterations=1 << 24)
+    for job, expected in ((view, 0), (long, looks)):
+        resolved(machine, job)
+        resolved(machine, job)
+        assert machine.looks == expected
 
 
 def test_slow_double_is_remembered_with_the_choice(machine: Machine) -> None:
