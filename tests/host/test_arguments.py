@@ -10,7 +10,8 @@ from mandelcl.opencl.arguments import BUFFER, INT, INT2, KERNELS, UINT, UINT2, U
 
 _KERNEL = re.compile(r"^(?:KERNEL|kernel)\s+void\s+(\w+)\s*\(([^)]*)\)", re.MULTILINE)
 _PARAMETER = re.compile(
-    r"(global (?:const )?(?:int|uint|long|ulong|ushort|float|double|count_scalar) \*|uint2 |int2 |int |uint |ulong )(\w+)"
+    r"(global (?:const )?(?:int|uint|long|ulong|ushort|float|double|count_scalar) \*|"
+    r"uint2 |int2 |int |uint |ulong )(\w+)"
 )
 _MACRO = re.compile(r"^SELFTEST_CHAINS\((\w+),", re.MULTILINE)
 _TYPES = {"uint2 ": UINT2, "int2 ": INT2, "int ": INT, "uint ": UINT, "ulong ": ULONG}

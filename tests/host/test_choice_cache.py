@@ -67,7 +67,8 @@ class Machine:
         for kind in self.read:
             if cache.read(kind, "a" * 32) is None and kind == "selftest":
                 cache.write(kind, "a" * 32, b"passed")
-        return SimpleNamespace(device=self.devices[self.chosen], job=resolve(job, [classed(each) for each in self.devices]).job)
+        resolved_job = resolve(job, [classed(each) for each in self.devices]).job
+        return SimpleNamespace(device=self.devices[self.chosen], job=resolved_job)
 
     def open_only(self, library: str, address: int, spec: str) -> Any:
         self.looked = True
