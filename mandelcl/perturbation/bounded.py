@@ -23,7 +23,7 @@ KeepOn: TypeAlias = Callable[[int], bool]
 Point: TypeAlias = tuple[Fraction, Fraction]
 
 CHUNK = 4096  # steps between two calls of `keep_on`, single ones or of a return map
-_NATIVE_FROM, _NATIVE_CHUNK = 1 << 16, 1 << 15  # steps, after which a map's are made by a kernel, and how many then
+_NATIVE_FROM, _NATIVE_CHUNK = 1 << 12, 1 << 15  # steps, after which a map's are made by a kernel, and how many then
 _KEPT = 640  # bits after the point of z that become a double
 _LEAST_NORM = 2.0**-1000  # below this |z|² is computed in integers: a double of `_KEPT` bits has too few left
 _LEAST_ERROR, _MOST_ERROR_BITS = 2.0**-400, 400  # the error and its bits in a unit, which else is changed
