@@ -14,9 +14,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
-from mandelcl.perturbation.exact_maps import MapPlace, PointMap, followed, point_map
+from mandelcl.perturbation.exact_maps import MapPlace, PointMap, followed, native_of, point_map
 from mandelcl.perturbation.integers import Integers
-from mandelcl.perturbation.native import native_for
 
 # Called with the iterations so far, again and again; what is not decided when it returns False stays so.
 KeepOn: TypeAlias = Callable[[int], bool]
@@ -180,7 +179,7 @@ class BoundedOrbit:
         error = math.ldexp(self._e * _SLACK, map_.w_bits - self._s)
         place = MapPlace(a << up, b << up, max(error, _LEAST_MAP_ERROR))
         most = (stop - self.n) // map_.period
-        native = native_for(map_.steps.bits) if self.done >= _NATIVE_FROM else None
+        native = native_of(map_, place) if self.done >= _NATIVE_FROM else None
         if native is None:
             found = map_.follow(place, min(CHUNK, most))
         else:

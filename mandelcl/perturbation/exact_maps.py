@@ -16,7 +16,7 @@ from mandelcl.perturbation.integers import WordIntegers, doubles
 from mandelcl.perturbation.map_growth import LEAST_PERIOD, LEAST_RATIO, GrowthSums, GrowthWatch, growth_along
 from mandelcl.perturbation.map_jets import ORDER, Whole, whole_jets
 from mandelcl.perturbation.map_steps import MapSteps
-from mandelcl.perturbation.native import MapCounts, Native
+from mandelcl.perturbation.native import MapCounts, Native, native_for
 from mandelcl.perturbation.return_map import threshold_of
 
 _MORE_BITS = 32  # of the first p values, beyond those of the orbit
@@ -24,6 +24,7 @@ _SPARE_BITS = 8  # of values in the map, beyond those of the orbit
 _MOST_ORDER, _MOST_WORK = 64, 1 << 22  # of F, and order times iterations
 _LEAVES = 16.0  # |a·w|², at which an orbit goes on by single iterations
 _HOPELESS = 2.0**-10
+_COMPARED = 256  # steps by a kernel and by Python, before the first one is trusted
 _PLACE_UNITS = 12  # of the last place: what the p-th value is off by for each of those before it, with that of c
 _MOST_BITS = 900  # in the map: then no bound is too small for a double
 _UP = 1 + 2.0**-20  # covers what slopes in doubles are off by, and terms that they leave out
@@ -82,6 +83,17 @@ class PointMap:
             done += 1
         place.x, place.y, place.error = x, y, error
         return done, least_at, least
+
+
+def native_of(map_: PointMap, place: MapPlace) -> Native | None:
+    """Return what takes steps of a map by a kernel, once it has been seen to give what Python's integers give."""
+    native = native_for(map_.steps.bits)
+    if native is not None and native.map_is_right is None:
+        one, other = (MapPlace(place.x, place.y, place.error) for _ in range(2))
+        expected, found = map_.follow(one, _COMPARED), followed(map_, native, other, _COMPARED)
+        same = (expected is None) == (found is None) and (one.x, one.y) == (other.x, other.y)
+        native.map_is_right = same and math.isclose(one.error, other.error, rel_tol=2.0**-20)
+    return native if native is not None and native.map_is_right else None
 
 
 def followed(map_: PointMap, native: Native, place: MapPlace, most: int) -> tuple[int, int, float] | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.perturbation.integers import Doubles, WordIntegers
-from mandelcl.perturbation.native import Cut, native_for
+from mandelcl.perturbation.native import Cut, Native, native_for
 
 Pair: TypeAlias = tuple[Any, Any]  # parts, of one number or of many
 
@@ -135,17 +135,29 @@ def _products(
 
 
 def whole_jets(
-    re: Sequence[int], im: Sequence[int], bits: int, sizes: Doubles, order: int, digits: int, cancel: Token = NEVER
+    re: Sequence[int],
+    im: Sequence[int],
+    bits: int,
+    sizes: Doubles,
+    order: int,
+    digits: int,
+    cancel: Token = NEVER,
+    native: Native | None = None,
 ) -> list[Whole]:
     """Return f_10 … f_{order}0 from Z_1 … Z_{p−1} in units of 2^−bits, whose absolute values are `sizes`.
+
+    The first alone is computed by a kernel, that of `native` or of `native_for`, where the places are of words.
 
     Each is off by at most 8·j·p·2^−digits of what `GrowthSums` bounds it by, and what the errors of Z come to.
     """
     least = float(sizes.min())
     kept = min(bits, digits + _SPARE + max(0, 8 - int(np.frexp(least)[1])))
     drop = bits - kept
-    if order == 1 and (found := _natively(re, im, sizes, Cut(drop, kept - 1, digits + _SPARE), False, bits, cancel)):
-        return [found]
+    if order == 1 and isinstance(re, WordIntegers) and isinstance(im, WordIntegers):
+        cut = Cut(drop, kept - 1, digits + _SPARE)
+        found = _by_kernel((re, im), sizes, cut, False, native or native_for(bits), cancel)
+        if found is not None:
+            return [found]
     values = [(1, 0), *[(0, 0)] * (order - 1)]
     scales = [0] * order
     pairs = [[(i, k - 1 - i, i != k - 1 - i) for i in range((k - 1) // 2 + 1)] if k else [] for k in range(order)]
@@ -166,8 +178,10 @@ def whole_slope(
     """Return f_01, the derivative by c, in integers, as `whole_jets` does."""
     kept = min(bits, digits + _SPARE + max(0, 8 - int(np.frexp(float(sizes.min()))[1])))
     drop, less = bits - kept, kept - 1
-    if found := _natively(re, im, sizes, Cut(drop, less, digits + _SPARE), True, bits, cancel):
-        return found
+    if isinstance(re, WordIntegers) and isinstance(im, WordIntegers):
+        found = _by_kernel((re, im), sizes, Cut(drop, less, digits + _SPARE), True, native_for(bits), cancel)
+        if found is not None:
+            return found
     x, y, scale = 1, 0, 0
     for first, last in _blocks(sizes):
         stop_if(cancel)
@@ -179,14 +193,11 @@ def whole_slope(
     return Whole(x, y, scale)
 
 
-def _natively(
-    re: Sequence[int], im: Sequence[int], sizes: Doubles, cut: Cut, adds: bool, bits: int, cancel: Token
+def _by_kernel(
+    parts: tuple[WordIntegers, WordIntegers], sizes: Doubles, cut: Cut, adds: bool, native: Native | None, cancel: Token
 ) -> Whole | None:
-    """Return the products of 2·Z, or with `adds` the derivative by c, by a kernel; None where the places are lists."""
-    if not isinstance(re, WordIntegers) or not isinstance(im, WordIntegers):
-        return None
-    native = native_for(bits)
-    found = None if native is None else native.linear((re, im), sizes, cut, adds, cancel)
+    """Return the products of 2·Z, or with `adds` the derivative by c; None where no kernel can."""
+    found = None if native is None else native.linear(parts, sizes, cut, adds, cancel)
     return None if found is None else Whole(*found)
 
 

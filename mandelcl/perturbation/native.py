@@ -5,6 +5,7 @@ A process looks once for an OpenCL device that is a processor. It must give what
 
 import threading
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -14,9 +15,10 @@ import numpy.typing as npt
 
 from mandelcl.base.errors import MandelclError, Token, stop_if
 from mandelcl.core import timeline
-from mandelcl.perturbation.integers import Doubles, WordIntegers, Words64, advanced
-from mandelcl.perturbation.period import Growth
+from mandelcl.perturbation.integers import Doubles, WordIntegers, Words64, advanced, doubles
+from mandelcl.perturbation.period import PeriodSearch, ScaledDerivative
 
+KERNELS = "whole_orbit", "whole_linear", "whole_map", "period_growth"
 NATIVE_FROM = 1 << 17  # iterations, from which on a kernel may be worth its build
 _SPARE_BITS = 10  # of numbers: the square of what has just left the disc of radius 4 is below 2^6
 _MOST_WORDS = 10  # beyond, gmpy2 is about as quick
@@ -50,6 +52,7 @@ class Native:
 
     def __init__(self, device: Any, words: int) -> None:
         self._device, self.words = device, words
+        self.map_is_right: bool | None = None  # whether steps of a map are those of Python's integers, once compared
 
     def advanced(
         self, re: int, im: int, c_re: int, c_im: int, bits: int, steps: int
@@ -66,7 +69,9 @@ class Native:
             device.wait(device.read(out, places[: done[0]]))
         return WordIntegers(places[: done[0], 0]), WordIntegers(places[: done[0], 1])
 
-    def passes(self, re: Doubles, im: Doubles, index: int, growth: Growth, least: int, most: int) -> tuple[Growth, int]:
+    def passes(
+        self, re: Doubles, im: Doubles, index: int, growth: ScaledDerivative, least: int, most: int
+    ) -> tuple[ScaledDerivative, int]:
         """Return what `period.Passes` says."""
         device, values = self._device, np.array(growth[:2])
         exponent = np.array([growth.exponent, 0], np.int32)
@@ -79,7 +84,7 @@ class Native:
             self._launch("period_growth", self.words, arguments)
             for event in [*written, device.read(kept[0], values), device.read(kept[1], exponent)]:
                 device.wait(event)
-        return Growth(float(values[0]), float(values[1]), int(exponent[0])), int(exponent[1])
+        return ScaledDerivative(float(values[0]), float(values[1]), int(exponent[0])), int(exponent[1])
 
     def map_steps(self, numbers: Words64, reals: Doubles, counts: MapCounts) -> tuple[int, int] | None:
         """Take steps of a return map, as cl/whole_map.cl says of the arguments; write w and the reals there again.
@@ -120,7 +125,7 @@ class Native:
                 some = slice(first, first + _AT_A_TIME)
                 re, im = (device.upload(np.ascontiguousarray(part.words[some])) for part in parts)
                 numbers = {
-                    "words": self.words,
+                    "words": parts[0].words.shape[1],
                     "total": len(sizes[some]),
                     "drop": cut.drop,
                     "less": cut.less,
@@ -136,14 +141,19 @@ class Native:
         return None if failed[0] else (x, y, int(scale[0]))
 
     def _launch(self, name: str, words: int, values: dict[str, Any]) -> None:
-        from mandelcl.opencl import texts
         from mandelcl.opencl.arguments import arguments
         from mandelcl.opencl.building import kernel
 
-        defines = {"LANES": 1, "USE_FP64": int(name != "whole_orbit"), "LIMBS": words}
-        parts = (f"{name}.cl",) if name == "period_growth" else ("whole.cl", f"{name}.cl")
-        text = texts.assemble(parts, defines)
+        text = source_text(name, words)
         self._device.launch(kernel(self._device, text, name), (1,), (1,), *arguments(name, values))
+
+
+def source_text(name: str, words: int) -> str:
+    """Return the text with a kernel of KERNELS, of numbers of so many words."""
+    from mandelcl.opencl import texts
+
+    defines = {"LANES": 1, "USE_FP64": int(name != "whole_orbit"), "LIMBS": words}
+    return texts.assemble((f"{name}.cl",) if name == "period_growth" else ("whole.cl", f"{name}.cl"), defines)
 
 
 def _packed(numbers: Sequence[int], words: int) -> Words64:
@@ -177,7 +187,26 @@ def native_for(bits: int) -> Native | None:
     except MandelclError:
         return None
     same = all(list(one) == list(other) for one, other in zip(found, expected, strict=True))
-    return native if same and between - began < ended - between else None
+    sooner = between - began < ended - between
+    return native if same and sooner and _follows(native, found, bits) else None
+
+
+def _follows(native: Native, found: tuple[WordIntegers, WordIntegers], bits: int) -> bool:
+    """Return whether growth and products along an orbit are those that Python gives."""
+    from mandelcl.perturbation.map_jets import whole_jets
+
+    re, im = (doubles(part, bits) for part in found)
+    searches = [PeriodSearch(Fraction(1, 1 << bits)) for _ in range(2)]
+    searches[1].passes = native.passes
+    for search in searches:
+        search.find(re, im, {})
+    sizes, digits = np.sqrt(re * re + im * im), bits // 2
+    try:
+        by_lists = whole_jets(list(found[0]), list(found[1]), bits, sizes, 1, digits)
+        by_words = whole_jets(*found, bits, sizes, 1, digits, native=native)
+    except MandelclError:
+        return False
+    return searches[0].derivative == searches[1].derivative and by_lists == by_words
 
 
 def _processor(words: int) -> Native | None:

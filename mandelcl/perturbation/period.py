@@ -22,7 +22,7 @@ _NOWHERE_NEAR, _FAR = -120, 300  # exponents
 _NEAR = 3  # of mantissas in [1/2, 1) with the radius's beside them, one of 2^±this does
 
 
-class Growth(NamedTuple):
+class ScaledDerivative(NamedTuple):
     """The derivative (x + y·i)·2^exponent."""
 
     x: float
@@ -32,7 +32,7 @@ class Growth(NamedTuple):
 
 # From values of Z with their index and the growth before them to the growth behind them, and how many they are: those
 # before a look, not the first, at which the exponent is below `least`, or from `most` on. Each 32nd value has a look.
-Passes: TypeAlias = Callable[[Doubles, Doubles, int, Growth, int, int], tuple[Growth, int]]
+Passes: TypeAlias = Callable[[Doubles, Doubles, int, ScaledDerivative, int, int], tuple[ScaledDerivative, int]]
 
 
 class PeriodSearch:
@@ -55,6 +55,11 @@ class PeriodSearch:
     def index(self) -> int:
         """The index of the period that was found, or of the value that is looked at next."""
         return self._index
+
+    @property
+    def derivative(self) -> ScaledDerivative:
+        """The derivative there."""
+        return ScaledDerivative(self._x, self._y, self._exponent)
 
     @property
     def growth(self) -> int:
@@ -98,7 +103,7 @@ class PeriodSearch:
 
     def _pass_by(self, passes: "Passes", re: Doubles, im: Doubles, start: int, end: int, least: int) -> int:
         """Take steps as `_pass` does, from `start` on; return where that ends."""
-        growth = Growth(self._x, self._y, self._exponent)
+        growth = ScaledDerivative(self._x, self._y, self._exponent)
         most = _NOWHERE_NEAR - self._radius_exponent
         growth, done = passes(re[start:end], im[start:end], self._index, growth, least, most)
         self._x, self._y, self._exponent = growth

@@ -10,13 +10,13 @@ import pytest
 
 from mandelcl.base.errors import NEVER
 from mandelcl.opencl.device import Device
-from mandelcl.perturbation import exact_square, native
-from mandelcl.perturbation.exact_maps import MapPlace, followed, point_map
+from mandelcl.perturbation import exact_maps, exact_square, native
+from mandelcl.perturbation.exact_maps import MapPlace, followed, native_of, point_map
 from mandelcl.perturbation.exact_square import square_orbit
 from mandelcl.perturbation.first_places import first_places
-from mandelcl.perturbation.integers import WordIntegers, advanced, doubles
+from mandelcl.perturbation.integers import Doubles, WordIntegers, Words64, advanced, doubles
 from mandelcl.perturbation.map_jets import Whole, whole_jets, whole_slope
-from mandelcl.perturbation.native import Cut, Native, native_for, words_for
+from mandelcl.perturbation.native import Cut, MapCounts, Native, native_for, words_for
 from mandelcl.perturbation.orbit import Orbit
 from mandelcl.perturbation.period import PeriodSearch
 from tests.return_maps import MINIBROT, NEAR_NEUTRAL
@@ -104,7 +104,7 @@ def test_growth_is_that_of_the_search(device: Device) -> None:
             ends = []
             while search.index <= len(re):
                 some = slice(search.index - 1, search.index + 5000)
-                ends.append((search.find(re[some], im[some], {}), search.index, search.growth, search._x, search._y))
+                ends.append((search.find(re[some], im[some], {}), search.index, search.growth, search.derivative))
                 if ends[-1][0]:
                     break
             found.append(ends)
@@ -180,3 +180,20 @@ def test_a_device_that_is_wrong_or_slow_is_not_taken(device: Device, monkeypatch
         native_for.cache_clear()
         assert (native_for(150) is not None) == (kind is Native and quick)
     native_for.cache_clear()
+
+
+def test_steps_of_a_map_are_compared_before_they_are_trusted(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong(Native):
+        def map_steps(self, numbers: Words64, reals: Doubles, counts: MapCounts) -> tuple[int, int] | None:
+            found = super().map_steps(numbers, reals, counts)
+            numbers[0] ^= np.uint64(1)
+            return found
+
+    map_ = point_map(NEAR_NEUTRAL.view(64, 36).point(45, 7), 130, 59)
+    assert map_ is not None
+    words = words_for(map_.steps.bits)
+    for kind in (Native, Wrong):
+        monkeypatch.setattr(exact_maps, "native_for", lambda _bits, kind=kind: kind(device, words))
+        place = MapPlace(0, 0, 0.0)
+        assert (native_of(map_, place) is not None) == (kind is Native)
+        assert (place.x, place.y) == (0, 0)

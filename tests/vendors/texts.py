@@ -23,6 +23,7 @@ from mandelcl.engine.variant import Variant, class_variant
 from mandelcl.film import on_device
 from mandelcl.film.on_device import GPU_SHAPE
 from mandelcl.formulas import FORMULAS, MANDELBROT, Formula, formula_named
+from mandelcl.perturbation import native
 
 USUAL = ("counts", "smooth")
 _VIEW = View.centred("-0.75", "0.125", "1.5", 64, 64)
@@ -79,6 +80,8 @@ def _all(device: Any, numbers: Iterable[NumberFormat]) -> Iterator[Text]:
         yield Text("totals", totalling.source_text(256, counts))
     yield Text("smooth", Smoothed(device, Job(_VIEW, planes=USUAL)).text())
     yield Text("film", on_device.source_text(GPU_SHAPE))
+    for name in native.KERNELS if device.fp64 else ():
+        yield Text("orbits in whole numbers", native.source_text(name, 5))
     for planes in (("counts",), ("counts", "smooth")):
         for colouring in COLOURINGS:
             yield Text("shade", Shader(device, Job(_VIEW, planes=planes), colouring).text())
