@@ -20,8 +20,8 @@
 
 /* The high 32 bits of phase·size, where `phase` is a fraction of a cycle in 2⁻³² or 2⁻⁶⁴. */
 #if ROOTED
-#define BEND_BITS 0x41000000u /* 8 as a float's bits, and the largest float below 2³³ */
-#define MOST_BITS 0x4fffffffu
+#define BEND_BITS 0x41000000u /* 8 as a float's bits, and the largest float below 2⁵¹ */
+#define MOST_BITS 0x58ffffffu
 
 /* `bent` is 8 + count, with the fraction where it counts. */
 static uint_lanes shade_rooted(float_lanes bent, global const uint *roots, uint size) {

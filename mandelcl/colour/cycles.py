@@ -21,7 +21,8 @@ from mandelcl.base.words import WORD_MASK, Words
 
 BEND = 8.0  # counts before the fourth root bends, which keeps the surroundings of the whole set calm
 BEND_BITS = 0x41000000  # the bits of BEND as a float
-MOST_BITS = 0x4FFFFFFF  # the bits of the largest float below 2³³, above all counts
+MOST_BITS = 0x58FFFFFF  # the bits of the largest float below 2⁵¹, above all counts
+_PHASES = 1 << 62  # in 2⁻³² of a cycle: whole multiples of this are dropped, as whole cycles are
 # In units of a bend: a faster palette would only show noise.
 _LEAST_CYCLES = {"root4": 2.0**-20, "root2": 2.0**-13, "log": 2.0**-20}
 BELOW_A_CYCLE = 1 - 2.0**-40
@@ -157,8 +158,9 @@ def bent(size: int, transfer: str, cycle: float, offset: float) -> Bent:
     """
     ends = np.arange(BEND_BITS, MOST_BITS + 2, 1 << CHORD_BITS, dtype=np.uint32).view(np.float32)
     values = BENDS[transfer](ends.astype(np.float64))
-    phase = ((values - values[0]) * (2.0**32 / max(cycle, _LEAST_CYCLES[transfer]))).astype(np.int64)
-    rises = np.diff(phase) >> CHORD_BITS
+    advanced = (values - values[0]) * (2.0**32 / max(cycle, _LEAST_CYCLES[transfer]))
+    phase = np.fmod(advanced, float(_PHASES)).astype(np.int64)
+    rises = np.diff(phase) % _PHASES >> CHORD_BITS
     starts = phase[:-1] + (_start(size, offset) >> 32)
     return Bent(size, Chords(starts.astype(np.uint32), rises.astype(np.uint32)))
 

@@ -1,5 +1,6 @@
 """Places in a palette's table against exact rational and real arithmetic."""
 
+from collections.abc import Callable
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from math import floor
@@ -100,6 +101,27 @@ def test_roots_are_monotonic(turn: float, count: int, smooth: list[float]) -> No
     mapping = bent(1 << 20, "root4", turn, 0.0)
     got = np.array(places(mapping, [count] * len(smooth), sorted(smooth)))
     assert (np.diff(got) % (1 << 20) < 1 << 19).all()
+
+
+@pytest.mark.parametrize(("transfer", "turn"), [("root4", 1.6), ("root4", 2.0**-20), ("root2", 12.8), ("log", 1.6)])
+def test_bends_advance_up_to_the_largest_counts(transfer: str, turn: float) -> None:
+    """To the last bit of a float, of which counts of 64 bits have 24."""
+    size = 4096
+    bends: dict[str, Callable[[Decimal], Decimal]] = {
+        "root4": lambda value: value.sqrt().sqrt(),
+        "root2": lambda value: value.sqrt(),
+        "log": lambda value: value.ln(),
+    }
+    counts = np.array([2**k + 2 ** max(0, k - 12) for k in range(33, 50)] + [10**15], np.uint64)
+    got = bent(size, transfer, turn, 0.0).places(counts, None)
+    assert len(set(got.tolist())) > 10
+    of = bends[transfer]
+    for count, place in zip(counts.tolist(), got.tolist(), strict=True):
+        low, high = (
+            (of(Decimal(count * (1 + side))) - of(Decimal(8))) / Decimal(turn) * size for side in (-3e-7, 3e-7)
+        )
+        reach = int(high) - int(low) + 1
+        assert reach >= size or (place - floor(low)) % size <= reach
 
 
 def test_roots_are_monotonic_at_chord_ends() -> None:

@@ -9,7 +9,7 @@ import { Ratio } from "./ratio.js";
 export const CHORD_BITS = 14;
 export const BEND = 8;
 export const BEND_BITS = 0x41000000; // the bits of BEND as a float
-export const MOST_BITS = 0x4fffffff;
+export const MOST_BITS = 0x58ffffff;
 export const CHORDS = ((MOST_BITS - BEND_BITS) >>> CHORD_BITS) + 1;
 const UNIT_BITS = 26n;
 const LEAST_CYCLES = { root4: 2 ** -20, root2: 2 ** -13, log: 2 ** -20 };

@@ -99,7 +99,7 @@ uniform usampler2D chords;
 
 uint place_of(uint count${fractions ? ", float fraction" : ""}) {
   float added = ${fractions ? "fraction + 7.0" : "8.0"};
-  uint bits = min(floatBitsToUint(max(float(count) + added, 8.0)), 0x4fffffffu) - 0x41000000u;
+  uint bits = min(floatBitsToUint(max(float(count) + added, 8.0)), 0x58ffffffu) - 0x41000000u;
   int chord = int(bits >> 14);
   uvec2 line = texelFetch(chords, ivec2(chord & 127, chord >> 7), 0).rg;
   return wide((bits & CHORD_MASK) * line.g + line.r + start.x, size).y;
