@@ -4,6 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,14 +113,13 @@ def test_bends_advance_up_to_the_largest_counts(transfer: str, turn: float) -> N
         "root2": lambda value: value.sqrt(),
         "log": lambda value: value.ln(),
     }
-    counts = np.array([2**k + 2 ** max(0, k - 12) for k in range(33, 50)] + [10**15], np.uint64)
+    counts: Any = np.array([2**k + 2 ** max(0, k - 12) for k in range(33, 50)] + [10**15], np.uint64)
     got = bent(size, transfer, turn, 0.0).places(counts, None)
     assert len(set(got.tolist())) > 10
     of = bends[transfer]
     for count, place in zip(counts.tolist(), got.tolist(), strict=True):
-        low, high = (
-            (of(Decimal(count * (1 + side))) - of(Decimal(8))) / Decimal(turn) * size for side in (-3e-7, 3e-7)
-        )
+        ends = (Decimal(count * (1 + side)) for side in (-3e-7, 3e-7))
+        low, high = ((of(end) - of(Decimal(8))) / Decimal(turn) * size for end in ends)
         reach = int(high) - int(low) + 1
         assert reach >= size or (place - floor(low)) % size <= reach
 
