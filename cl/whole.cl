@@ -12,22 +12,34 @@ static void whole_store(const ulong *value, global ulong *to) {
   for (uint i = 0; i < LIMBS; i++) to[i] = value[i];
 }
 
-static void whole_add(const ulong *a, const ulong *b, ulong *sum) {
+/* a + b and a − b, of so many words. The result may be where a is. */
+static void whole_add(const ulong *a, const ulong *b, uint words, ulong *sum) {
   ulong carry = 0;
-  for (uint i = 0; i < LIMBS; i++) {
+  for (uint i = 0; i < words; i++) {
     const ulong one = a[i] + carry, both = one + b[i];
     carry = (ulong)(one < carry) + (ulong)(both < one);
     sum[i] = both;
   }
 }
 
-static void whole_subtract(const ulong *a, const ulong *b, ulong *difference) {
+static void whole_subtract(const ulong *a, const ulong *b, uint words, ulong *difference) {
   ulong borrow = 0;
-  for (uint i = 0; i < LIMBS; i++) {
-    const ulong one = a[i] - borrow, both = one - b[i];
-    borrow = (ulong)(one > a[i]) + (ulong)(both > one);
-    difference[i] = both;
+  for (uint i = 0; i < words; i++) {
+    const ulong from = a[i], one = from - borrow, rest = one - b[i];
+    borrow = (ulong)(one > from) + (ulong)(rest > one);
+    difference[i] = rest;
   }
+}
+
+/* The absolute value; returns all bits where the value is negative, else 0. */
+static ulong whole_size(const ulong *value, ulong *size) {
+  const ulong sign = (ulong)((long)value[LIMBS - 1] >> 63);
+  ulong carry = sign & 1;
+  for (uint i = 0; i < LIMBS; i++) {
+    size[i] = (value[i] ^ sign) + carry;
+    carry &= (ulong)(size[i] == 0);
+  }
+  return sign;
 }
 
 /* a·b, of twice as many words. */
@@ -42,16 +54,8 @@ static void whole_product(const ulong *a, const ulong *b, ulong *product) {
     }
     product[i + LIMBS] = carry;
   }
-  const ulong a_sign = (ulong)((long)a[LIMBS - 1] >> 63), b_sign = (ulong)((long)b[LIMBS - 1] >> 63);
-  ulong borrow = 0, other = 0;
-  for (uint i = 0; i < LIMBS; i++) {
-    const ulong from = product[LIMBS + i], by_a = b[i] & a_sign, by_b = a[i] & b_sign;
-    const ulong one = from - borrow, less = one - by_a;
-    borrow = (ulong)(one > from) + (ulong)(less > one);
-    const ulong two = less - other, rest = two - by_b;
-    other = (ulong)(two > less) + (ulong)(rest > two);
-    product[LIMBS + i] = rest;
-  }
+  if ((long)a[LIMBS - 1] < 0) whole_subtract(product + LIMBS, b, LIMBS, product + LIMBS);
+  if ((long)b[LIMBS - 1] < 0) whole_subtract(product + LIMBS, a, LIMBS, product + LIMBS);
 }
 
 /* A number of twice as many words, divided by 2^bits and rounded down. */
@@ -63,6 +67,20 @@ static void whole_shifted(const ulong *value, uint bits, ulong *result) {
     const ulong high = first + i + 1 < 2 * LIMBS ? value[first + i + 1] : sign;
     result[i] = by ? (low >> by) | (high << (64 - by)) : low;
   }
+}
+
+/* The parts of (x + y·i)·(u + v·i)·2^−bits, rounded down, which may be where x and y are. */
+static void whole_complex_product(const ulong *x, const ulong *y, const ulong *u, const ulong *v, uint bits, ulong *re,
+                                  ulong *im) {
+  ulong one[2 * LIMBS], other[2 * LIMBS], sum[2 * LIMBS];
+  whole_product(x, v, sum);
+  whole_product(y, u, other);
+  whole_add(sum, other, 2 * LIMBS, sum);
+  whole_product(x, u, one);
+  whole_product(y, v, other);
+  whole_subtract(one, other, 2 * LIMBS, one);
+  whole_shifted(one, bits, re);
+  whole_shifted(sum, bits, im);
 }
 
 /* Whether the size of a value is 2^bits or more. */

@@ -6,14 +6,11 @@
 
 /* How many bits the size of a value has. */
 static int whole_length(const ulong *value) {
-  const ulong sign = (ulong)((long)value[LIMBS - 1] >> 63);
-  ulong carry = sign & 1;
+  ulong size[LIMBS];
   int length = 0;
-  for (int i = 0; i < LIMBS; i++) {
-    const ulong word = (value[i] ^ sign) + carry;
-    carry &= (ulong)(word == 0);
-    if (word) length = 64 * i + 64 - (int)clz(word);
-  }
+  whole_size(value, size);
+  for (int i = 0; i < LIMBS; i++)
+    if (size[i]) length = 64 * i + 64 - (int)clz(size[i]);
   return length;
 }
 
@@ -42,13 +39,13 @@ static void whole_place(global const ulong *numbers, uint words, uint place, uin
   }
 }
 
-/* Go on with `value`, two numbers times 2^scale, over so many values of an orbit. With `adds`, 1 is
- * added at each. `product` is that of the block, of so many iterations; `scale[1]` says how many these are. Where
- * a value might have too few words, `failed` is 1. */
+/* Go on with `value`, two numbers times 2^scale, over so many values of an orbit. With `adds`, 1 is added at each.
+ * `product` is that of the block, of so many iterations; `scale[1]` says how many these are. Where a value might have
+ * too few words, `failed` is 1. */
 kernel void whole_linear(global const ulong *re, global const ulong *im, global const double *sizes, uint words,
                          uint total, uint drop, uint less, uint digits, uint adds, uint room,
                          global ulong *value, global long *scale, global double *product, global uint *failed) {
-  ulong x[LIMBS], y[LIMBS], u[LIMBS], v[LIMBS], one[2 * LIMBS], other[2 * LIMBS], sum[2 * LIMBS];
+  ulong x[LIMBS], y[LIMBS], u[LIMBS], v[LIMBS];
   whole_load(value, x);
   whole_load(value + LIMBS, y);
   long exponent = scale[0], done = scale[1];
@@ -67,28 +64,11 @@ kernel void whole_linear(global const ulong *re, global const ulong *im, global 
     }
     whole_place(re, words, n, drop, u);
     whole_place(im, words, n, drop, v);
-    whole_product(x, u, one);
-    whole_product(y, v, other);
-    ulong borrow = 0;
-    for (uint i = 0; i < 2 * LIMBS; i++) {
-      const ulong from = one[i] - borrow, rest = from - other[i];
-      borrow = (ulong)(from > one[i]) + (ulong)(rest > from);
-      sum[i] = rest;
-    }
-    whole_product(x, v, one);
-    whole_product(y, u, other);
-    ulong carry = 0;
-    for (uint i = 0; i < 2 * LIMBS; i++) {
-      const ulong from = one[i] + carry, both = from + other[i];
-      carry = (ulong)(from < carry) + (ulong)(both < from);
-      one[i] = both;
-    }
-    whole_shifted(sum, less, x);
-    whole_shifted(one, less, y);
+    whole_complex_product(x, y, u, v, less, x, y);
     if (adds && exponent <= 0) {
       const ulong bit = (ulong)(-exponent);
       for (uint i = 0; i < LIMBS; i++) u[i] = bit >> 6 == i ? (ulong)1 << (bit & 63) : 0;
-      whole_add(x, u, x);
+      whole_add(x, u, LIMBS, x);
       if (bit >= 64 * LIMBS - 2) failed[0] = 1;
     }
     grown *= 2.0 * sizes[n];

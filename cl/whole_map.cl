@@ -9,48 +9,14 @@ enum { WHOLE_DONE, WHOLE_LEAST_AT, WHOLE_LOST };
 
 /* The value as a double, rounded at each word. */
 static double whole_double(const ulong *value, double unit) {
-  const ulong sign = (ulong)((long)value[LIMBS - 1] >> 63);
-  ulong carry = sign & 1;
-  double scale = unit, size = 0.0;
+  ulong size[LIMBS];
+  const ulong sign = whole_size(value, size);
+  double scale = unit, sum = 0.0;
   for (uint i = 0; i < LIMBS; i++) {
-    const ulong word = (value[i] ^ sign) + carry;
-    carry &= (ulong)(word == 0);
-    size += (double)word * scale;
+    sum += (double)size[i] * scale;
     scale *= 0x1p64;
   }
-  return sign ? -size : size;
-}
-
-/* (x·u − y·v)·2^−bits + a, the product rounded down. */
-static void whole_difference(const ulong *x, const ulong *u, const ulong *y, const ulong *v, uint bits, const ulong *a,
-                             ulong *result) {
-  ulong one[2 * LIMBS], other[2 * LIMBS];
-  whole_product(x, u, one);
-  whole_product(y, v, other);
-  ulong borrow = 0;
-  for (uint i = 0; i < 2 * LIMBS; i++) {
-    const ulong from = one[i] - borrow, rest = from - other[i];
-    borrow = (ulong)(from > one[i]) + (ulong)(rest > from);
-    one[i] = rest;
-  }
-  whole_shifted(one, bits, result);
-  whole_add(result, a, result);
-}
-
-/* (x·v + y·u)·2^−bits + a, the product rounded down. */
-static void whole_sum(const ulong *x, const ulong *v, const ulong *y, const ulong *u, uint bits, const ulong *a,
-                      ulong *result) {
-  ulong one[2 * LIMBS], other[2 * LIMBS];
-  whole_product(x, v, one);
-  whole_product(y, u, other);
-  ulong carry = 0;
-  for (uint i = 0; i < 2 * LIMBS; i++) {
-    const ulong from = one[i] + carry, both = from + other[i];
-    carry = (ulong)(from < carry) + (ulong)(both < from);
-    one[i] = both;
-  }
-  whole_shifted(one, bits, result);
-  whole_add(result, a, result);
+  return sign ? -sum : sum;
 }
 
 /* Up to so many steps from w, the first of `numbers`, until it is out of the map; w is written there again. Behind it
@@ -60,7 +26,7 @@ kernel void whole_map(global ulong *numbers, uint bits, uint t_bits, uint order,
   const double unit = reals[WHOLE_UNIT], leaves = reals[WHOLE_LEAVES], up = reals[WHOLE_UP];
   const double bend = 1.1 * reals[WHOLE_A];
   double error = reals[WHOLE_ERROR], least = INFINITY;
-  ulong x[LIMBS], y[LIMBS], u[LIMBS], v[LIMBS], re[LIMBS], im[LIMBS], a[LIMBS], next[LIMBS], product[2 * LIMBS];
+  ulong x[LIMBS], y[LIMBS], u[LIMBS], v[LIMBS], re[LIMBS], im[LIMBS], product[2 * LIMBS];
   whole_load(numbers, x);
   whole_load(numbers + LIMBS, y);
   uint done = 0, least_at = 0;
@@ -87,8 +53,8 @@ kernel void whole_map(global ulong *numbers, uint bits, uint t_bits, uint order,
       lost = true;
       break;
     }
-    whole_add(x, y, re);
-    whole_subtract(x, y, im);
+    whole_add(x, y, LIMBS, re);
+    whole_subtract(x, y, LIMBS, im);
     whole_product(re, im, product);
     whole_shifted(product, bits + t_bits, u);
     whole_product(x, y, product);
@@ -100,12 +66,9 @@ kernel void whole_map(global ulong *numbers, uint bits, uint t_bits, uint order,
       term = j < order ? term + 2 * LIMBS : numbers + 2 * LIMBS;
       whole_load(term, re);
       whole_load(term + LIMBS, im);
-      whole_difference(x, u, y, v, bits, re, next);
-      whole_sum(x, v, y, u, bits, im, a);
-      for (uint i = 0; i < LIMBS; i++) {
-        x[i] = next[i];
-        y[i] = a[i];
-      }
+      whole_complex_product(x, y, u, v, bits, x, y);
+      whole_add(x, re, LIMBS, x);
+      whole_add(y, im, LIMBS, y);
     }
     done++;
   }

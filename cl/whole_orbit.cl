@@ -11,14 +11,14 @@ kernel void whole_orbit(global const ulong *from, uint bits, uint steps, global 
   whole_load(from + 3 * LIMBS, im);
   uint step = 0;
   while (step < steps) {
-    whole_add(x, y, sum);
-    whole_subtract(x, y, difference);
+    whole_add(x, y, LIMBS, sum);
+    whole_subtract(x, y, LIMBS, difference);
     whole_product(x, y, product);
     whole_shifted(product, bits - 1, y);
-    whole_add(y, im, y);
+    whole_add(y, im, LIMBS, y);
     whole_product(sum, difference, product);
     whole_shifted(product, bits, x);
-    whole_add(x, re, x);
+    whole_add(x, re, LIMBS, x);
     whole_store(x, places + 2 * LIMBS * (size_t)step);
     whole_store(y, places + 2 * LIMBS * (size_t)step + LIMBS);
     step++;

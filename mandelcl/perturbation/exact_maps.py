@@ -13,8 +13,8 @@ import numpy as np
 
 from mandelcl.perturbation.first_places import first_places
 from mandelcl.perturbation.integers import WordIntegers, doubles
-from mandelcl.perturbation.map_growth import LEAST_PERIOD, LEAST_RATIO, GrowthSums, GrowthWatch, growth_along
-from mandelcl.perturbation.map_jets import ORDER, Whole, whole_jets
+from mandelcl.perturbation.map_growth import LEAST_PERIOD, LEAST_RATIO, GrowthWatch, growth_along
+from mandelcl.perturbation.map_jets import ORDER, Whole, doubles_of, in_map_units, whole_jets
 from mandelcl.perturbation.map_steps import MapSteps
 from mandelcl.perturbation.native import MapCounts, Native, native_for
 from mandelcl.perturbation.return_map import threshold_of
@@ -130,27 +130,18 @@ def point_map(point: tuple[Fraction, Fraction], bits: int, period: int) -> Point
     watch.add(re, im)
     if not _LEAVES * growth.s < LEAST_RATIO * growth.a**2 or threshold_of(growth, watch, period, 0.0) is None:
         return None
-    w_bits, leaves = math.frexp(growth.a)[1], _LEAVES / growth.a**2
+    w_bits = math.frexp(growth.a)[1]
+    own, leaves = growth.in_units(w_bits, 0), math.ldexp(_LEAVES / growth.a**2, 2 * w_bits)
     map_bits = bits - w_bits + _SPARE_BITS
-    order = next((k for k in range(1, _MOST_ORDER + 1) if _rest(growth, k, leaves, w_bits) < 2.0**-map_bits), None)
+    order = own.order_for(leaves, 2.0**-map_bits, _MOST_ORDER)
     if order is None or order * period > _MOST_WORK or map_bits > _MOST_BITS:
         return None
     digits = map_bits + (8 * order * period).bit_length()
-    jets = [
-        Whole(jet.re, jet.im, jet.exponent + w_bits - 2 * j * w_bits)
-        for j, jet in enumerate(whole_jets(whole_re[:-1], whole_im[:-1], c_bits, sizes, order, digits), 1)
-    ]
-    leaves_map = math.ldexp(leaves, 2 * w_bits)
+    jets = in_map_units(whole_jets(whole_re[:-1], whole_im[:-1], c_bits, sizes, order, digits), w_bits)
     first = Whole(int(whole_re[-1]), int(whole_im[-1]), w_bits - c_bits).at(-map_bits)
-    steps = MapSteps.of(first, jets, map_bits, leaves_map)
-    known = [complex(*(math.ldexp(float(part), -map_bits) for part in jet.at(-map_bits))) for jet in jets[:ORDER]]
-    slopes = tuple((j * value) for j, value in enumerate(known, 1))
-    shares = sum(j * growth.a * leaves * (growth.s * leaves) ** (j - 1) for j in range(1, order + 1))
-    own = _PLACE_UNITS * growth.s_b * growth.a * 2.0**-c_bits
-    off = math.ldexp(8 * period * 2.0**-digits * shares + own, w_bits) + _rest(growth, order, leaves, w_bits)
-    in_order = slopes[0], *slopes[:0:-1]
-    return PointMap(period, w_bits, leaves_map, steps, in_order, math.ldexp(growth.a, -w_bits), off + steps.rounded)
-
-
-def _rest(growth: GrowthSums, order: int, t: float, w_bits: int) -> float:
-    return math.ldexp(growth.rest(order, t, 0.0), w_bits)
+    steps = MapSteps.of(first, jets, map_bits, leaves)
+    slopes = [j * value for j, value in enumerate(doubles_of(jets[:ORDER], map_bits), 1)]
+    shares = sum(j * own.a * leaves * (own.s * leaves) ** (j - 1) for j in range(1, order + 1))
+    off = 8 * period * 2.0**-digits * shares + _PLACE_UNITS * own.s_b * own.a * 2.0**-c_bits
+    off += own.rest(order, leaves, 0.0) + steps.rounded
+    return PointMap(period, w_bits, leaves, steps, (slopes[0], *slopes[:0:-1]), own.a, off)

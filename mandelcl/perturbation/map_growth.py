@@ -33,6 +33,10 @@ class GrowthSums:
         q = self.s * x
         return math.inf if q >= 0.5 else self.a * x * q**order / (1 - q) * _UP
 
+    def order_for(self, t: float, off: float, most: int) -> int | None:
+        """Return the least order that leaves out less than `off` for |t| and no c; None where it is above `most`."""
+        return next((order for order in range(1, most + 1) if self.rest(order, t, 0.0) < off), None)
+
     def in_units(self, w_bits: int, c_bits: int) -> "GrowthSums":
         """Return the same for w times 2^w_bits and c times 2^c_bits."""
         t_bits = 2 * w_bits

@@ -4,6 +4,7 @@ F(w, c) is the sum of f_jk·t^j·c^k with t = w². Some are computed in integers
 order 4 in t and 2 in c, as prefix sums in doubles, by real operations in the order that is written.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -38,6 +39,16 @@ class Whole:
         """Return the parts in units of 2^exponent, rounded down."""
         up = self.exponent - exponent
         return (self.re << up, self.im << up) if up >= 0 else (self.re >> -up, self.im >> -up)
+
+
+def in_map_units(jets: Sequence[Whole], w_bits: int) -> list[Whole]:
+    """Return f_10, f_20, … for w times 2^w_bits."""
+    return [Whole(jet.re, jet.im, jet.exponent + w_bits - 2 * j * w_bits) for j, jet in enumerate(jets, 1)]
+
+
+def doubles_of(jets: Sequence[Whole], bits: int) -> list[complex]:
+    """Return numbers as complex ones of doubles, from their parts in units of 2^−bits."""
+    return [complex(*(math.ldexp(float(part), -bits) for part in jet.at(-bits))) for jet in jets]
 
 
 def _mul(a: Pair, b: Pair) -> Pair:

@@ -18,7 +18,17 @@ from mandelcl.core.reference import Reference
 from mandelcl.perturbation.first_places import first_places
 from mandelcl.perturbation.integers import Doubles, doubles, reference_bits
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
-from mandelcl.perturbation.map_jets import ORDER, SCANNED, TERMS, Whole, scanned, whole_jets, whole_slope
+from mandelcl.perturbation.map_jets import (
+    ORDER,
+    SCANNED,
+    TERMS,
+    Whole,
+    doubles_of,
+    in_map_units,
+    scanned,
+    whole_jets,
+    whole_slope,
+)
 from mandelcl.perturbation.map_steps import MapSteps
 from mandelcl.perturbation.orbit import AT_LIMIT, LEFT, PERIOD, Orbit
 from mandelcl.perturbation.paired_jets import Jets, paired_jets
@@ -206,7 +216,7 @@ class _Nodes:
         if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
             return None
         jets, _ = self._coefficients(bits, order)
-        known = _doubles_of(jets[:ORDER], bits)
+        known = doubles_of(jets[:ORDER], bits)
         slopes = _Slopes(known, self._map, 1.0)
         first = self._first(bits)
         steps = MapSteps.of(first, jets, bits, self._leaves * 4.0**self._w_bits)
@@ -249,10 +259,8 @@ class _Nodes:
 
     def _order(self, bits: int, most: int) -> int | None:
         """Return the order to which the nodes take F; None where that is higher than `most`."""
-        for order in range(1, most + 1):
-            if self._growth.rest(order, self._leaves, 0.0) * 2.0**self._w_bits < 2.0**-bits:
-                return order
-        return None
+        own = self._growth.in_units(self._w_bits, self._c_bits)
+        return own.order_for(self._leaves * 4.0**self._w_bits, 2.0**-bits, most)
 
     def _coefficients(self, bits: int, order: int) -> tuple[list[Whole], list[float]]:
         """Return f_10, f_20, … in the map's units, and bounds of their errors times |t|^j."""
@@ -278,9 +286,7 @@ class _Nodes:
         if pairs is not None and whole == 1:
             jets.append(pairs.second)
             off[1] = pairs.error * shares[1]
-        jets = [
-            Whole(jet.re, jet.im, jet.exponent + self._w_bits - 2 * j * self._w_bits) for j, jet in enumerate(jets, 1)
-        ]
+        jets = in_map_units(jets, self._w_bits)
         for j in range(len(jets) + 1, order + 1):
             value = self._map.term(j, 0)
             x, y = (int(math.ldexp(part, bits + 2 * _DOUBLE_BITS)) for part in (value.real, value.imag))
@@ -299,7 +305,7 @@ class _Nodes:
         rest = self._growth.rest(order, self._leaves, 0.0) * 2.0**self._w_bits
         own = 8 * self._growth.s_b * self._growth.a * 2.0 ** (self._w_bits - base.bits)  # of Z_p
         local = sum(off) + rest + own + steps.rounded
-        known = _doubles_of(jets[:ORDER], bits)
+        known = doubles_of(jets[:ORDER], bits)
         found = _follow(
             steps,
             _Slopes(known, self._map, self._radius * 2.0**self._c_bits),
@@ -387,10 +393,6 @@ def _follow(
             stop_if(cancel)
             if progress is not None:
                 progress(j)
-
-
-def _doubles_of(jets: list[Whole], bits: int) -> list[complex]:
-    return [complex(*(math.ldexp(float(part), -bits) for part in jet.at(-bits))) for jet in jets]
 
 
 def _rounded(value: int, error: int, bits: int) -> float:
