@@ -178,7 +178,7 @@ def native_for(bits: int) -> Native | None:
         if native is None:
             return None
         c_re, c_im = (round(part * (1 << bits)) for part in _POINT)
-        native.advanced(0, 0, c_re, c_im, bits, 1)  # builds the kernel
+        native.advanced(0, 0, c_re, c_im, bits, _TRIED)  # builds the kernel; a first run takes several times as long
         began = perf_counter()
         found = native.advanced(0, 0, c_re, c_im, bits, _TRIED)
         between = perf_counter()
