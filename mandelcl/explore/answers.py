@@ -12,6 +12,7 @@ from mandelcl.base.errors import FileError, InvalidInputError
 from mandelcl.base.names import NUMBERS
 from mandelcl.colour.colour import Colouring
 from mandelcl.colour.palettes import PALETTES, Palette, find_palette
+from mandelcl.core.counts import MAX_ITERATIONS
 from mandelcl.core.job import SMOOTH_RADIUS_SQUARED, Job
 from mandelcl.core.locations import LOCATIONS, find_location
 from mandelcl.explore import filming, finding, frames, messages, pictures, places, refining, thumbnails, uploads
@@ -41,7 +42,7 @@ def welcome(workspace: Workspace, bookmarks: Sequence[Mapping[str, Any]]) -> Map
         "limits": {
             "message": messages.MESSAGE_BYTES,
             "pixels": messages.MOST_PIXELS,
-            "iterations": messages.MOST_ITERATIONS,
+            "iterations": MAX_ITERATIONS,
             "save_pixels": start.save_pixels,
             "upload": uploads.MOST_BYTES,
         },

@@ -13,6 +13,7 @@ from mandelcl.base.lattice import Lattice
 from mandelcl.base.text import quoted
 from mandelcl.base.view import View
 from mandelcl.core.block import Block
+from mandelcl.core.counts import MAX_ITERATIONS
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, SMOOTH
 from mandelcl.core.reference import Reference
@@ -23,7 +24,6 @@ from mandelcl.formulas import MANDELBROT, Formula
 MESSAGE_BYTES = 1 << 16
 MOST_PANES = 4
 MOST_PIXELS = 1 << 25
-MOST_ITERATIONS = 10**9
 MOST_NUMBERS = 1 << 32  # bound of the numbers of requests, and of a pane's generations
 _MOST_OFFSET = 1 << 30
 _MOST_SIDE = 1 << 15
@@ -151,7 +151,7 @@ class ViewWanted:
     @property
     def memory(self) -> int:
         """The size in bytes of its pixels, with all planes."""
-        return pixel_bytes(self.job.planes) * self.job.view.pixels
+        return pixel_bytes(self.job) * self.job.view.pixels
 
 
 def view_wanted(message: Message) -> ViewWanted:
@@ -208,7 +208,7 @@ def _job(message: Message, view: View) -> Job:
         re, im, radius = (exact({"reference": value}, "reference") for value in reference)
     return Job(
         view,
-        whole(message, "iterations", MOST_ITERATIONS, 1),
+        whole(message, "iterations", MAX_ITERATIONS, 1),
         radius_squared,
         formula,
         text(message, "number", "auto"),

@@ -72,7 +72,7 @@ class Packer:
     ) -> None:
         lattice = job.view.lattice
         block = replace(order.block, x=order.block.x - lattice.column, y=order.block.y - lattice.row)
-        size = frames.values_bytes(block) if motion else frames.packed_bytes(block, job.planes)
+        size = frames.values_bytes(block) if motion else frames.packed_bytes(block, job)
         if order.buffer is None:
             packed = np.empty(size, np.uint8)
         else:
@@ -98,7 +98,7 @@ class Packer:
         if motion:
             into[: frames.HEADER_BYTES] = np.frombuffer(address.header(block, frames.VALUES), np.uint8)
             into = into[frames.HEADER_BYTES :]
-        sizes = [4 * one.pixels if motion else frames.packed_bytes(one, job.planes) for one in strips]
+        sizes = [4 * one.pixels if motion else frames.packed_bytes(one, job) for one in strips]
         ends = np.cumsum(sizes).tolist()
 
         def pack(strip: Block, start: int, end: int) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mandelcl.base.words import Words, sha256
+from mandelcl.base.words import sha256
 from mandelcl.colour.colour import Colouring, paint
 from mandelcl.core.block import Block
+from mandelcl.core.counts import NARROW, Counts, total_of
 from mandelcl.core.field import Field
 from mandelcl.core.job import Job
 from mandelcl.core.planes import COUNTS, PLANES
@@ -35,7 +36,9 @@ def assembled(
     """
     shared = [name for name in wanted if all(name in part.planes for part in parts)]
     shape = whole.height, whole.width
-    planes = {name: np.zeros(shape, PLANES[name].dtype) for name in (COUNTS.name, *shared)}
+    counts = parts[0].format if parts else NARROW  # all are of one job
+    planes: dict[str, npt.NDArray[Any]] = {COUNTS.name: np.zeros(shape, counts.dtype)}
+    planes |= {name: np.zeros(shape, PLANES[name].dtype) for name in shared}
     for part in parts:
         common = overlap(whole, part.block)
         if common is None:
@@ -50,9 +53,9 @@ def assembled(
 
 def summary(whole: Block, parts: Sequence[FramePart], max_iterations: int) -> ViewSummary:
     """Return the summary of a complete view."""
-    counts: Words = assembled(whole, parts, ())[COUNTS.name]
-    inside = int(np.count_nonzero(counts == np.uint32(max_iterations)))
-    return ViewSummary(sha256(counts), int(counts.sum(dtype=np.uint64)), inside)
+    counts: Counts = assembled(whole, parts, ())[COUNTS.name]
+    inside = int(np.count_nonzero(counts == counts.dtype.type(max_iterations)))
+    return ViewSummary(sha256(counts, counts.dtype), total_of(counts), inside)
 
 
 def painted(job: Job, whole: Block, parts: Sequence[FramePart], colouring: Colouring) -> npt.NDArray[np.uint8]:

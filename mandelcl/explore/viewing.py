@@ -187,13 +187,13 @@ class Viewing:
 
     def _frames_of(self, level: int, block: Block, frames: memoryview) -> list[memoryview]:
         """Return the frames of a piece, and keep its pixels. Raises ValueError if they are invalid."""
-        parts = list(unpacked(block, self.job.planes, frames))
+        parts = list(unpacked(block, self.job, frames))
         if level == FINE and not self._ended:
             self.parts += parts
         return [part.frame for part in parts]
 
     def _planned(self, missing: list[Block], facts: list[ResolvedTask]) -> ViewPlan:
-        most = BLOCK_BYTES // pixel_bytes(self.job.planes) // 2  # half: pieces are only cut to about their target size
+        most = BLOCK_BYTES // pixel_bytes(self.job) // 2  # half: pieces are only cut to about their target size
         return ViewPlan(self._wholes, missing, facts, self._near, most)
 
     def _begin_on_slots(self) -> None:

@@ -74,7 +74,7 @@ class _Slot(DeviceSlot):
             while (piece := task.next(self)) is not None:
                 block = piece.block
                 anchored = Block(block.x + task.whole.x, block.y + task.whole.y, block.width, block.height)
-                size = frames.packed_bytes(anchored, task.job.planes)
+                size = frames.packed_bytes(anchored, task.job)
                 task.done(self, piece, memoryview(bytearray(size)), 0.01, 1)
 
     def end_task(self, task: ViewTask) -> None:

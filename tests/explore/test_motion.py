@@ -26,10 +26,11 @@ _BLOCKS = st.builds(Block, st.integers(-600, 600), st.integers(-600, 600), st.in
 LIMIT = 1000
 
 
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
 @settings(deadline=None)
 @given(block=_BLOCKS)
-def test_values_are_counts_with_fractions(block: Block) -> None:
-    counts = (np.arange(block.pixels, dtype=np.uint32) % (LIMIT + 1)).reshape(block.height, block.width)
+def test_values_are_counts_with_fractions(dtype: npt.DTypeLike, block: Block) -> None:
+    counts = (np.arange(block.pixels, dtype=dtype) % (LIMIT + 1)).reshape(block.height, block.width)
     smooth = (counts / (2 * LIMIT)).astype(np.float32)
     found = np.zeros(counts.shape, np.float32)
     frames.pack_values({"counts": counts, "smooth": smooth}, LIMIT, found)

@@ -8,6 +8,7 @@ import { Place } from "./place.js";
 
 const COLOUR = /^[0-9a-fA-F]{6}$/;
 export const MEASURED = ["distance", ...TRAILS]; // the planes that can advance a palette
+const MOST_ITERATIONS = 10n ** 15n;
 const OPERATIONS = /^[a-z0-9 /]{1,400}$/;
 const WORD = /^[a-z0-9:+ /-]{1,80}$/;
 
@@ -104,7 +105,7 @@ function decode(value) {
 
 function whole(text) {
   const value = parse(text).reduced();
-  if (value.den !== 1n || value.num < 1n || value.num > 4294967294n) throw new RangeError(`${text.slice(0, 40)} is not an iteration limit`);
+  if (value.den !== 1n || value.num < 1n || value.num > MOST_ITERATIONS) throw new RangeError(`${text.slice(0, 40)} is not an iteration limit`);
   return Number(value.num);
 }
 

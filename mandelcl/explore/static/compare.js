@@ -2,7 +2,6 @@
 
 import { compose } from "./compose.js";
 import { element, plain, row } from "./dom.js";
-import { NONE } from "./layer.js";
 import { addPane } from "./start_pane.js";
 
 const SECOND = 1; // the number of the second pane
@@ -85,13 +84,13 @@ function caption(explorer, { settled }) {
 
 /** {differ, compared, marks}: of the pixels that both have, how many differ; and RGBA with these in red. */
 function difference(left, right, sight) {
-  const [one, other] = [left, right].map((pane) => compose([pane.layers.fine], sight, pane.layers.fine.maxIterations).counts);
-  const marks = new Uint8ClampedArray(4 * one.length);
+  const [one, other] = [left, right].map((pane) => compose([pane.layers.fine], sight, pane.layers.fine.maxIterations));
+  const marks = new Uint8ClampedArray(4 * one.counts.length);
   let differ = 0, compared = 0;
-  for (let i = 0; i < one.length; i++) {
-    if (one[i] === NONE || other[i] === NONE) continue;
+  for (let i = 0; i < one.counts.length; i++) {
+    if (!one.found[i] || !other.found[i]) continue;
     compared++;
-    if (one[i] === other[i]) continue;
+    if (one.counts[i] === other.counts[i]) continue;
     differ++;
     marks[4 * i] = marks[4 * i + 3] = 255;
   }

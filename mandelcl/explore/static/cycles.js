@@ -102,9 +102,9 @@ function placeRooted({ size, starts, rises, offset }, counts, smooth, places) {
 function placeLinear({ size, perCount, perUnit, start }, counts, smooth, places) {
   const [count0, count1] = perCount, [unit0, unit1] = perUnit, [start0, start1] = start;
   for (let i = 0; i < places.length; i++) {
-    const count = counts[i];
+    const count = counts[i] >>> 0, above = Math.floor(counts[i] / WORD);
     let low = (Math.imul(count, count0) >>> 0) + start0;
-    let high = highWord(count, count0) + (Math.imul(count, count1) >>> 0) + start1;
+    let high = highWord(count, count0) + (Math.imul(count, count1) >>> 0) + (Math.imul(above, count0) >>> 0) + start1;
     if (smooth !== null) {
       const fraction = Math.min(Math.max(smooth[i], -FRACTION_LIMIT), FRACTION_LIMIT);
       const units = Math.trunc(fraction * 2 ** 26), upper = Math.floor(units / WORD); // below 2^57, of 24 bits: exact

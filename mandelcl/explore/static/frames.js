@@ -9,7 +9,14 @@ const UPLOAD_HEADER_BYTES = 8;
 export const TRAILS = [...[1, 2, 3, 4, 5, 6, 7, 8].map((k) => `stripe-${k}`), "triangle", "trap-point", "trap-cross", "trap-circle"];
 const FOLLOWING = ["smooth", "distance", "last", ...TRAILS]; // the planes that may follow the counts; their flags are 1, 2, 4, …
 const WORDS = { smooth: ["smooth"], distance: ["distance_re", "distance_im"], last: ["last_re", "last_im"], ...Object.fromEntries(TRAILS.map((name) => [name, [name]])) };
+const TWO_WORDS = 1 << 15; // the flag of counts of 64 bits
+const MOST_NARROW = 0xfffffffe; // above this iteration limit, counts have 64 bits
 export const PIECE_BYTES = 49152;
+
+/** The names of a count's words, the low one first, at an iteration limit. */
+export function countWords(maxIterations) {
+  return maxIterations > MOST_NARROW ? ["counts", "high"] : ["counts"];
+}
 
 /** Parse a rectangle of a level's pixels, {…, words}: 32 bits per pixel, by name; null for invalid bytes. */
 export function parseFrame(buffer) {
@@ -31,7 +38,7 @@ export function parseFrame(buffer) {
     return buffer.byteLength === HEADER_BYTES + 3 * pixels ? { ...frame, colours: new Uint8Array(buffer, HEADER_BYTES) } : null;
   }
   const planes = FOLLOWING.filter((_, k) => flags & (1 << k));
-  const names = frame.kind === "values" ? ["values"] : ["counts", ...wordsOf(planes)];
+  const names = frame.kind === "values" ? ["values"] : ["counts", ...(flags & TWO_WORDS ? ["high"] : []), ...wordsOf(planes)];
   if (buffer.byteLength !== HEADER_BYTES + 4 * pixels * names.length) return null;
   const words = names.map((name, k) => [name, new Uint32Array(buffer, HEADER_BYTES + 4 * pixels * k, pixels)]);
   return { ...frame, words: Object.fromEntries(words) };

@@ -1,10 +1,12 @@
 // The colours of layers, painted by WebGL 2 on one texture per layer: new pixels, or all pixels if colours change.
 
+import { countWords } from "./frames.js";
 import { link, texture } from "./gl_programs.js";
 import { VERTEX, paint } from "./shaders.js";
 
 const CHORD_ROW = 128; // chords per row of their texture
 const TABLE_ROW = 256;
+const WORD = 2 ** 32;
 
 export class Paints {
   constructor(gl) {
@@ -72,14 +74,15 @@ export class Paints {
   }
 
   paint(layer, { target, colouring, maxIterations }, places) {
-    const { gl } = this, { uniforms } = this.use(colouring);
+    const { gl } = this, { uniforms } = this.use(colouring, countWords(layer.maxIterations).length > 1);
     gl.bindFramebuffer(gl.FRAMEBUFFER, target);
     gl.viewport(0, 0, layer.width, layer.height);
     gl.uniform1i(uniforms.layer, 2);
     gl.uniform1i(uniforms.valued, layer.frames ? 1 : 0);
-    gl.uniform1ui(uniforms.own_limit, layer.maxIterations);
-    gl.uniform1ui(uniforms.max_iterations, maxIterations);
+    gl.uniform2ui(uniforms.own_limit, ...words(layer.maxIterations));
+    gl.uniform2ui(uniforms.max_iterations, ...words(maxIterations));
     const names = Object.keys(layer.words);
+    gl.uniform1i(uniforms.high, names.indexOf("high"));
     gl.uniform2i(uniforms.pairs, names.indexOf("distance_re"), names.indexOf("last_re"));
     for (const place of places) {
       gl.scissor(...place);
@@ -87,10 +90,10 @@ export class Paints {
     }
   }
 
-  /** Use the program for a colouring, and set its uniforms. */
-  use({ cycles, table, continuous, effects }) {
+  /** Use the program for a colouring, and for counts of 64 bits if they are `wide`, and set its uniforms. */
+  use({ cycles, table, continuous, effects }, wide) {
     const { gl } = this, rooted = cycles.kind === "rooted";
-    const kind = { rooted, fractions: continuous, effects: effects?.names ?? [] }, key = JSON.stringify(kind);
+    const kind = { rooted, wide, fractions: continuous, effects: effects?.names ?? [] }, key = JSON.stringify(kind);
     if (!this.programs.has(key)) this.programs.set(key, link(gl, VERTEX, paint(kind)));
     const program = this.programs.get(key), { uniforms } = program;
     program.use();
@@ -122,6 +125,11 @@ export class Paints {
       this.layers.delete(layer);
     }
   }
+}
+
+/** The words of a count, the low one first. */
+function words(count) {
+  return [count >>> 0, Math.floor(count / WORD)];
 }
 
 function putTable(gl, table) {

@@ -1,22 +1,41 @@
 // The received pixels of one lattice and level, in the surroundings of a view.
 
-import { wordsOf } from "./frames.js";
+import { countWords, wordsOf } from "./frames.js";
 import { Window } from "./window.js";
 
-export const NONE = 0xffffffff; // no count: iteration limits are below it
+const NONE = 0xffffffff; // the highest word of a pixel that has not arrived: no count has it
+const WORD = 2 ** 32;
 
 /** The words of a window's pixels: counts, smooth fractions and those of other planes. */
 export class Layer extends Window {
   constructor({ planes, ...window }) {
     super(window);
-    const names = ["counts", ...wordsOf(["smooth", ...planes])];
+    this.wide = countWords(this.maxIterations).length > 1;
+    const names = ["counts", ...wordsOf(["smooth", ...planes]), ...(this.wide ? ["high"] : [])];
     this.words = Object.fromEntries(names.map((name) => [name, new Uint32Array(this.width * this.height)]));
-    this.counts = this.words.counts.fill(NONE);
+    this.highest = (this.words.high ?? this.words.counts).fill(NONE);
     this.smooth = new Float32Array(this.words.smooth.buffer);
   }
 
   get bytes() {
-    return 4 * this.counts.length * Object.keys(this.words).length;
+    return 4 * this.highest.length * Object.keys(this.words).length;
+  }
+
+  /** Whether the pixel at a place of the words has arrived. */
+  known(place) {
+    return this.highest[place] !== NONE;
+  }
+
+  /** The count at a place of the words. */
+  count(place) {
+    const { counts, high } = this.words;
+    return this.wide ? high[place] * WORD + counts[place] : counts[place];
+  }
+
+  /** Copy the counts from `start` on, one row's, to a place in an array of counts of this layer's width. */
+  copyCounts(start, length, into, to) {
+    if (this.wide) for (let i = 0; i < length; i++) into[to + i] = this.count(start + i);
+    else into.set(this.words.counts.subarray(start, start + length), to);
   }
 
   /** Move the window so that it contains a view from `origin`, in pixels of the lattice. */
@@ -37,7 +56,7 @@ export class Layer extends Window {
 
   clear(column, row) {
     const [x, y] = this.at(column, row);
-    for (let r = y; r < y + this.tile; r++) this.counts.fill(NONE, r * this.width + x, r * this.width + x + this.tile);
+    for (let r = y; r < y + this.tile; r++) this.highest.fill(NONE, r * this.width + x, r * this.width + x + this.tile);
     this.change([x, y, this.tile, this.tile]);
   }
 
@@ -61,6 +80,6 @@ export class Layer extends Window {
   pixel(column, row) {
     if (!this.has(column, row)) return null;
     const [x, y] = this.at(column, row), place = y * this.width + x;
-    return this.counts[place] === NONE ? null : [this.counts[place], this.smooth[place]];
+    return this.known(place) ? [this.count(place), this.smooth[place]] : null;
   }
 }

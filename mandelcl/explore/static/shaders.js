@@ -34,21 +34,24 @@ void main() {
 }
 `;
 
-/** The fragment shader that paints a layer with {rooted, fractions, effects}: two switches and names of effects. */
-export function paint({ rooted, fractions, effects }) {
+/** The fragment shader that paints a layer with {rooted, wide, fractions, effects}: three switches and names of effects.
+ *
+ * `wide` counts have 64 bits: two words, the low one first.
+ */
+export function paint({ rooted, wide, fractions, effects }) {
   const planes = effects.length > 0;
-  return `${BEGIN}${planes ? PLANES + effectsUniforms : ""}${rooted ? rootedPlace(fractions) : linearPlace(fractions)}
+  return `${BEGIN}${wide ? WIDE : NARROW}${planes ? PLANES + effectsUniforms : ""}${rooted ? rootedPlace(wide, fractions) : linearPlace(fractions)}
 ${planes ? effectsFunctions(effects) : ""}
 void main() {
   ivec2 at = ivec2(gl_FragCoord.xy);
   uint first = word(at, 0);
   float value = uintBitsToFloat(first);
-  uint count = valued ? (first == INSIDE ? own_limit : uint(value)) : first;
-  bool inside = count == own_limit || count >= max_iterations;
+  uvec2 count = valued ? (first == INSIDE ? own_limit : count_in(value)) : uvec2(first, high_word(at));
+  bool inside = count == own_limit || !below(count, max_iterations);
   uint place = inside ? size : place_of(count${fractions ? ", valued ? fract(value) : uintBitsToFloat(word(at, 1))" : ""});
   colour = texelFetch(table, ivec2(int(place & 255u), int(place >> 8)), 0);
   ${planes ? "if (!inside) colour.rgb = effects(colour.rgb, pair(at, pairs.x), pair(at, pairs.y), greaterThan(pairs, ivec2(0)));" : ""}
-  if (!valued && count == NONE) colour = vec4(0.0);
+  if (!valued && missing(count)) colour = vec4(0.0);
 }
 `;
 }
@@ -66,8 +69,8 @@ const uint CHORD_MASK = 0x3fffu;
 
 uniform usampler2DArray layer;
 uniform bool valued;          /* one word per pixel: count plus fraction */
-uniform uint own_limit;
-uniform uint max_iterations;
+uniform uvec2 own_limit;
+uniform uvec2 max_iterations;
 uniform uint size;
 uniform uvec2 start;
 uniform sampler2D table;
@@ -85,6 +88,56 @@ uvec2 wide(uint a, uint b) {
 }
 `;
 
+const NARROW = `
+uint high_word(ivec2 at) {
+  return 0u;
+}
+
+uvec2 count_in(float value) {
+  return uvec2(uint(value), 0u);
+}
+
+bool below(uvec2 a, uvec2 b) {
+  return b.y > 0u || a.x < b.x;
+}
+
+bool missing(uvec2 count) {
+  return count.x == NONE;
+}
+`;
+
+const WIDE = `
+uniform int high;             /* the slice of the high words */
+
+uint high_word(ivec2 at) {
+  return word(at, high);
+}
+
+/* The whole part of a float, which has 24 bits. */
+uvec2 count_in(float value) {
+  uint above = uint(value * ${2 ** -32});
+  return uvec2(uint(value - float(above) * 4294967296.0), above);
+}
+
+bool below(uvec2 a, uvec2 b) {
+  return a.y < b.y || (a.y == b.y && a.x < b.x);
+}
+
+bool missing(uvec2 count) {
+  return count.y == NONE;
+}
+
+/* The float nearest to a count, of a high word below 2^24; of two, the even one. */
+float nearest(uvec2 count) {
+  if (count.y == 0u) return float(count.x);
+  uint bits = (floatBitsToUint(float(count.y)) >> 23) - 126u, dropped = bits + 8u;
+  uint kept = count.y << (24u - bits) | count.x >> dropped, rest = count.x & ((1u << dropped) - 1u);
+  uint half_way = 1u << (dropped - 1u);
+  if (rest > half_way || (rest == half_way && (kept & 1u) == 1u)) kept++;
+  return uintBitsToFloat(kept + ((157u + bits) << 23));
+}
+`;
+
 const PLANES = `
 uniform ivec2 pairs;          /* the slices where distances and last points begin; -1 for none */
 
@@ -94,12 +147,12 @@ vec2 pair(ivec2 at, int slice) {
 `;
 
 /** The place in the table: for a bend, interpolated along chords, … */
-const rootedPlace = (fractions) => `
+const rootedPlace = (wide, fractions) => `
 uniform usampler2D chords;
 
-uint place_of(uint count${fractions ? ", float fraction" : ""}) {
+uint place_of(uvec2 count${fractions ? ", float fraction" : ""}) {
   float added = ${fractions ? "fraction + 7.0" : "8.0"};
-  uint bits = min(floatBitsToUint(max(float(count) + added, 8.0)), 0x58ffffffu) - 0x41000000u;
+  uint bits = min(floatBitsToUint(max(${wide ? "nearest(count)" : "float(count.x)"} + added, 8.0)), 0x58ffffffu) - 0x41000000u;
   int chord = int(bits >> 14);
   uvec2 line = texelFetch(chords, ivec2(chord & 127, chord >> 7), 0).rg;
   return wide((bits & CHORD_MASK) * line.g + line.r + start.x, size).y;
@@ -122,8 +175,8 @@ uvec2 times(uvec2 a, uvec2 b) {
   return uvec2(low.x, low.y + a.x * b.y + a.y * b.x);
 }
 
-uint place_of(uint count${fractions ? ", float fraction" : ""}) {
-  uvec2 turned = sum(times(uvec2(count, 0u), per_count), start);
+uint place_of(uvec2 count${fractions ? ", float fraction" : ""}) {
+  uvec2 turned = sum(times(count, per_count), start);
   ${fractions ? `int units = int(clamp(fraction, -31.0, 31.0) * 67108864.0);
   turned = sum(turned, times(uvec2(uint(units), units < 0 ? 0xffffffffu : 0u), per_unit));` : ""}
   return sum(wide(turned.y, size), uvec2(wide(turned.x, size).y, 0u)).y;

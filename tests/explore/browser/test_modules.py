@@ -84,20 +84,22 @@ def test_a_place_has_the_lattice_of_render(
 
 def _field(max_iterations: int) -> Field:
     rng = np.random.default_rng(max_iterations)
-    counts = np.minimum(rng.integers(0, max_iterations + 1, 4000, dtype=np.uint64), max_iterations).astype(np.uint32)
+    counts = rng.integers(0, max_iterations + 1, 4000, dtype=np.uint64)
     counts[:300], counts[300:400] = np.arange(300) % (max_iterations + 1), max_iterations
     smooth = rng.uniform(-0.4, 2.4, counts.size).astype(np.float32)
     job = Job(View.centred(0, 0, 1, 80, 50), max_iterations, planes=("counts", "smooth"))
+    counts = counts.astype(job.counts.dtype)
     return Field(job, {"counts": counts.reshape(50, 80), "smooth": smooth.reshape(50, 80)})
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("max_iterations", [500, pytest.param(5_000_000, marks=pytest.mark.long), 4_294_967_294])
+@pytest.mark.parametrize("max_iterations", [500, pytest.param(5_000_000, marks=pytest.mark.long), 2**32 - 2, 10**15])
 def test_colours_are_those_of_the_package(modules: "Page", max_iterations: int) -> None:
     script = """async (load, { palette, cap, counts, smooth, colourings }) => {
         const { placesOf, cyclesOf } = await load('cycles.js');
+        const Counts = cap > 2 ** 32 - 2 ? Float64Array : Uint32Array;
         return colourings.map((colouring) => Array.from(placesOf(
-            cyclesOf(palette, colouring, palette.smooth), cap, Uint32Array.from(counts),
+            cyclesOf(palette, colouring, palette.smooth), cap, Counts.from(counts),
             palette.smooth ? Float32Array.from(smooth) : null)));
     }"""
     field = _field(max_iterations)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from mandelcl import Job, render
 from mandelcl.cli import cli
 from mandelcl.files.loading import read_colouring
 from tests.explore.browser.explorer import PATIENCE_MS, SIZE, Explorer, opened
@@ -80,6 +81,40 @@ def test_picture_at_rest_equals_the_copied_command(
 
 
 @pytest.mark.full
+def test_counts_of_64_bits_are_painted_alike_in_motion_and_at_rest(browser: "Browser", server: Server) -> None:
+    """A view with counts beyond 2^32 would take a minute: high words are put in where pixels are known."""
+    view = "re=0.3&im=0.6&zoom=9&n=1000000000000000"
+    put = """(explorer) => {
+        const [pane] = explorer.panes, { fine } = pane.layers, { high, counts } = fine.words;
+        for (let i = 0; i < high.length; i++) if (fine.known(i)) high[i] = counts[i] < 20 ? 0 : (i * 1117) % 232830;
+        fine.change([0, 0, fine.width, fine.height]);
+        pane.frame = null;
+        return pane.paint();
+    }"""
+    with opened(browser, server, f"{view}&{_COLOURS[0]}") as explorer:
+        for colours in (*_COLOURS, "palette=ember&transfer=linear&cycle=30000000007"):
+            explorer.run("(explorer, hash) => explorer.follow(hash)", f"#{view}&{colours}")
+            explorer.rests()
+            expected = explorer.resting()
+            explorer.run(put)
+            explorer.rests()
+            shown = explorer.resting()
+            assert (shown != expected).any(axis=2).mean() > 0.2
+            off = np.abs(explorer.moving().astype(int) - shown).max(axis=2)
+            assert (off <= 1).mean() >= 0.9999, colours
+
+
+@pytest.mark.full
+def test_counts_of_64_bits_are_those_of_the_job(browser: "Browser", server: Server, tmp_path: Path) -> None:
+    with opened(browser, server, "re=0.3&im=0.6&zoom=9&n=5000000000&palette=classic") as explorer:
+        job = Job.from_json(explorer.run("(explorer) => explorer.panes[0].settled.job"))
+        field, _ = render(job)
+        assert field.counts.dtype == np.uint64
+        assert explorer.sha256() == field.counts_sha256()
+        _as_copied(explorer, tmp_path)
+
+
+@pytest.mark.full
 def test_effects_are_drawn_at_once_and_exact_at_rest(browser: "Browser", server: Server, tmp_path: Path) -> None:
     """Light is there from the start; what looks at the same plane comes without a pixel; another plane is asked for."""
     with opened(browser, server, f"{_VIEWS[2]}&palette=ember&light=120,1.2,0.8") as explorer:
@@ -123,9 +158,6 @@ def test_a_link_carries_a_palette_that_is_in_no_list(explorer: Explorer, tmp_pat
 
 
 def test_received_counts_are_those_of_the_resolved_job(explorer: Explorer) -> None:
-    from mandelcl import Job, render
-    from mandelcl.base.words import sha256
-
     own = explorer.run(
         """async (explorer) => {
             const pane = explorer.panes[0], { compose } = await import('/compose.js');
@@ -136,7 +168,7 @@ def test_received_counts_are_those_of_the_resolved_job(explorer: Explorer) -> No
         }"""
     )
     field, _ = render(Job.from_json(own[1]))
-    assert own[0] == explorer.sha256() == sha256(field.counts)
+    assert own[0] == explorer.sha256() == field.counts_sha256()
 
 
 @pytest.mark.full
