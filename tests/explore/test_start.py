@@ -13,7 +13,7 @@ from mandelcl.cli import cli
     ("options", "line"),
     [
         (["--at", "whole-set", "--zoom", "1e12000"], "cannot show this"),
-        (["--iterations", "4294967294"], "from 1 to 1000000000"),
+        (["--iterations", "1e16"], "1000000000000000"),
         (["--public-name", "http://box"], "NAME:PORT"),
     ],
 )

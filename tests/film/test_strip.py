@@ -27,8 +27,8 @@ VALLEY = Stop.of("-0.7452", "0.1275", "0.01")  # the deepest keyframe is 1024 ti
 COMMAND = ("zoom", "--strip", "--center", "-0.75", "0.1", "--to-zoom", "2", "--size", "127x14", "--iterations", "60")
 
 
-def strip(end: Stop = VALLEY, widest: str = "0.01", **changes: Any) -> Strip:
-    job = Job(View.centred(0, 0, 1, 8, 8), iterations=200, number="float", rounding="separate", **changes)
+def strip(end: Stop = VALLEY, widest: str = "0.01", iterations: int = 200, **changes: Any) -> Strip:
+    job = Job(View.centred(0, 0, 1, 8, 8), iterations=iterations, number="float", rounding="separate", **changes)
     return Strip(end, Fraction(widest), WIDTH, HEIGHT, job)
 
 
@@ -70,6 +70,17 @@ def test_decoded_pixels_are_those_of_their_points(folder: Path) -> None:
                 assert found[name][v, u] == wanted[name][0, 0]
             size = np.hypot(wanted["DEX"], wanted["DEY"])[0, 0] * pitch / (2 * np.pi * radius / WIDTH)
             assert np.hypot(found["DEX"][v, u], found["DEY"][v, u]) == pytest.approx(size, rel=0.05)
+
+
+def test_counts_of_64_bits_have_the_channels_of_those_of_32(tmp_path: Path) -> None:
+    outside = Stop.of("0.6", "0.6", "0.2")
+    for name, iterations in (("narrow", (1 << 32) - 2), ("wide", 1 << 33)):
+        with held(tmp_path / name, strip(outside, "0.1", iterations)) as opened, Session() as session:
+            compute(opened, session)
+    for path in sorted((tmp_path / "narrow").iterdir()):
+        found, expected = channels(tmp_path / "wide" / path.name), channels(path)
+        assert found.keys() == expected.keys()
+        assert all(np.array_equal(found[name], expected[name]) for name in expected)
 
 
 def test_distances_point_to_where_counts_fall(folder: Path) -> None:
