@@ -69,26 +69,34 @@ static void whole_shifted(const ulong *value, uint bits, ulong *result) {
   }
 }
 
-/* The parts of (x + y·i)·(u + v·i)·2^−bits, rounded down, which may be where x and y are. */
+/* The parts of (x + y·i)·(u + v·i), of twice as many words, by three products. */
+static void whole_complex_parts(const ulong *x, const ulong *y, const ulong *u, const ulong *v, ulong *re, ulong *im) {
+  ulong other[2 * LIMBS], one[LIMBS], two[LIMBS];
+  whole_add(x, y, LIMBS, one);
+  whole_add(u, v, LIMBS, two);
+  whole_product(one, two, im);
+  whole_product(x, u, re);
+  whole_product(y, v, other);
+  whole_subtract(im, re, 2 * LIMBS, im);
+  whole_subtract(im, other, 2 * LIMBS, im);
+  whole_subtract(re, other, 2 * LIMBS, re);
+}
+
+/* The same times 2^−bits, rounded down, which may be where x and y are. */
 static void whole_complex_product(const ulong *x, const ulong *y, const ulong *u, const ulong *v, uint bits, ulong *re,
                                   ulong *im) {
-  ulong one[2 * LIMBS], other[2 * LIMBS], sum[2 * LIMBS];
-  whole_product(x, v, sum);
-  whole_product(y, u, other);
-  whole_add(sum, other, 2 * LIMBS, sum);
-  whole_product(x, u, one);
-  whole_product(y, v, other);
-  whole_subtract(one, other, 2 * LIMBS, one);
+  ulong one[2 * LIMBS], sum[2 * LIMBS];
+  whole_complex_parts(x, y, u, v, one, sum);
   whole_shifted(one, bits, re);
   whole_shifted(sum, bits, im);
 }
 
-/* Whether the size of a value is 2^bits or more. */
-static bool whole_reaches(const ulong *value, uint bits) {
+/* Whether the size of a value of so many words is 2^bits or more. */
+static bool whole_reaches(const ulong *value, uint words, uint bits) {
   const uint first = bits >> 6, by = bits & 63;
-  const ulong sign = (ulong)((long)value[LIMBS - 1] >> 63);
+  const ulong sign = (ulong)((long)value[words - 1] >> 63);
   ulong beyond = 0;
-  for (uint i = 0; i < LIMBS; i++)
+  for (uint i = 0; i < words; i++)
     if (i >= first) beyond |= (value[i] ^ sign) >> (i == first ? by : 0);
   return beyond != 0;
 }

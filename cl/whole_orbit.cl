@@ -22,7 +22,7 @@ kernel void whole_orbit(global const ulong *from, uint bits, uint steps, global 
     whole_store(x, places + 2 * LIMBS * (size_t)step);
     whole_store(y, places + 2 * LIMBS * (size_t)step + LIMBS);
     step++;
-    if (whole_reaches(x, bits + 2) || whole_reaches(y, bits + 2)) break;
+    if (whole_reaches(x, LIMBS, bits + 2) || whole_reaches(y, LIMBS, bits + 2)) break;
   }
   done[0] = step;
 }

@@ -164,7 +164,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "values": BUFFER,
             "exponent": BUFFER,
         },
-        "whole_linear": {
+        "whole_jets": {
             "re": BUFFER,
             "im": BUFFER,
             "sizes": BUFFER,
@@ -173,6 +173,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "drop": UINT,
             "less": UINT,
             "digits": UINT,
+            "order": UINT,
             "adds": UINT,
             "room": UINT,
             "value": BUFFER,

@@ -21,7 +21,7 @@ from mandelcl.perturbation.return_map import threshold_of
 
 _MORE_BITS = 32  # of the first p values, beyond those of the orbit
 _SPARE_BITS = 8  # of values in the map, beyond those of the orbit
-_MOST_ORDER, _MOST_WORK = 64, 1 << 22  # of F, and order times iterations
+_MOST_ORDER, _MOST_WORK = 64, 1 << 23  # of F, and order times iterations
 _LEAVES = 16.0  # |a·w|², at which an orbit goes on by single iterations
 _HOPELESS = 2.0**-10
 _COMPARED = 256  # steps by a kernel and by Python, before the first one is trusted

@@ -157,18 +157,19 @@ def whole_jets(
 ) -> list[Whole]:
     """Return f_10 … f_{order}0 from Z_1 … Z_{p−1} in units of 2^−bits, whose absolute values are `sizes`.
 
-    The first alone is computed by a kernel, that of `native` or of `native_for`, where the places are of words.
+    They are computed by a kernel, that of `native` or of `native_for`, where the places are of words.
 
     Each is off by at most 8·j·p·2^−digits of what `GrowthSums` bounds it by, and what the errors of Z come to.
     """
     least = float(sizes.min())
     kept = min(bits, digits + _SPARE + max(0, 8 - int(np.frexp(least)[1])))
     drop = bits - kept
-    if order == 1 and isinstance(re, WordIntegers) and isinstance(im, WordIntegers):
+    if isinstance(re, WordIntegers) and isinstance(im, WordIntegers):
+        native = native or native_for(bits)
         cut = Cut(drop, kept - 1, digits + _SPARE)
-        found = _by_kernel((re, im), sizes, cut, False, native or native_for(bits), cancel)
+        found = None if native is None else native.jets((re, im), sizes, cut, order, cancel)
         if found is not None:
-            return [found]
+            return [Whole(*jet) for jet in found]
     values = [(1, 0), *[(0, 0)] * (order - 1)]
     scales = [0] * order
     pairs = [[(i, k - 1 - i, i != k - 1 - i) for i in range((k - 1) // 2 + 1)] if k else [] for k in range(order)]
@@ -190,9 +191,10 @@ def whole_slope(
     kept = min(bits, digits + _SPARE + max(0, 8 - int(np.frexp(float(sizes.min()))[1])))
     drop, less = bits - kept, kept - 1
     if isinstance(re, WordIntegers) and isinstance(im, WordIntegers):
-        found = _by_kernel((re, im), sizes, Cut(drop, less, digits + _SPARE), True, native_for(bits), cancel)
+        native, cut = native_for(bits), Cut(drop, less, digits + _SPARE)
+        found = None if native is None else native.jets((re, im), sizes, cut, 1, cancel, by_c=True)
         if found is not None:
-            return found
+            return Whole(*found[0])
     x, y, scale = 1, 0, 0
     for first, last in _blocks(sizes):
         stop_if(cancel)
@@ -202,14 +204,6 @@ def whole_slope(
             u, v = u >> drop, v >> drop
             x, y = (x * u - y * v >> less) + one, x * v + y * u >> less
     return Whole(x, y, scale)
-
-
-def _by_kernel(
-    parts: tuple[WordIntegers, WordIntegers], sizes: Doubles, cut: Cut, adds: bool, native: Native | None, cancel: Token
-) -> Whole | None:
-    """Return the products of 2·Z, or with `adds` the derivative by c; None where no kernel can."""
-    found = None if native is None else native.linear(parts, sizes, cut, adds, cancel)
-    return None if found is None else Whole(*found)
 
 
 def _blocks(sizes: Doubles) -> Iterator[tuple[int, int]]:

@@ -46,7 +46,7 @@ _SLOPE_DIGITS = 88  # with 2^21 iterations, more than doubles have
 _LEAST_RADIUS = 2.0**-900
 _MOST_SLOPE = 2.0**900
 _PAIRED = 1 << 18  # iterations of a base from which on pairs of doubles are quicker for terms beside the first
-_ALL_WHOLE, _MOST_WHOLE = 1 << 17, 1 << 21  # of order times iterations: done in integers at once, and at most
+_ALL_WHOLE, _MOST_WHOLE = 1 << 17, 1 << 23  # of order times iterations: done in integers at once, and at most
 
 
 class _OpenError(Exception):

@@ -18,11 +18,12 @@ from mandelcl.core import timeline
 from mandelcl.perturbation.integers import Doubles, WordIntegers, Words64, advanced, doubles
 from mandelcl.perturbation.period import PeriodSearch, ScaledDerivative
 
-KERNELS = "whole_orbit", "whole_linear", "whole_map", "period_growth"
+KERNELS = "whole_orbit", "whole_jets", "whole_map", "period_growth"
 NATIVE_FROM = 1 << 17  # iterations, from which on a kernel may be worth its build
 _SPARE_BITS = 10  # of numbers: the square of what has just left the disc of radius 4 is below 2^6
 _MOST_WORDS = 10  # beyond, gmpy2 is about as quick
 _AT_A_TIME = 1 << 16  # iterations
+_MOST_ORDER = 16  # of terms: WHOLE_ORDER in cl/whole_jets.cl
 _GROWN_BITS = 80  # of products within a block
 _TRIED = 1 << 12  # steps
 _POINT = -0.12, 0.74  # whose orbit stays inside
@@ -106,17 +107,27 @@ class Native:
         """Return numbers as words, one behind the other."""
         return _packed(numbers, self.words)
 
-    def linear(
-        self, parts: tuple[WordIntegers, WordIntegers], sizes: Doubles, cut: Cut, adds: bool, cancel: Token
-    ) -> tuple[int, int, int] | None:
-        """Return (x, y, e) for (x + y·i)·2^e, what `map_jets` makes of all values; None where the words are too few."""
+    def jets(
+        self,
+        parts: tuple[WordIntegers, WordIntegers],
+        sizes: Doubles,
+        cut: Cut,
+        order: int,
+        cancel: Token,
+        *,
+        by_c: bool = False,
+    ) -> list[tuple[int, int, int]] | None:
+        """Return (x, y, e) for (x + y·i)·2^e, of each term up to an order, what `map_jets` makes of all values.
+
+        With `by_c` it is the derivative by c instead, of order 1. None where the words are too few.
+        """
         digits = cut.digits
         words = -(-max(digits + _GROWN_BITS, cut.less + 4) // 64)
-        if words > _MOST_WORDS:
+        if words > _MOST_WORDS or order > _MOST_ORDER:
             return None
-        device, value = self._device, _packed((1, 0), words)
-        scale, product, failed = np.zeros(2, np.int64), np.ones(1), np.zeros(1, np.uint32)
-        with _running, timeline.span("native products"):
+        device, value = self._device, _packed((1, 0, *[0] * (2 * order - 2)), words)
+        scale, product, failed = np.zeros(order + 1, np.int64), np.ones(1), np.zeros(1, np.uint32)
+        with _running, timeline.span("native jets"):
             state: dict[str, npt.NDArray[Any]] = {"value": value, "scale": scale, "product": product, "failed": failed}
             kept = {name: device.allocate(array.nbytes) for name, array in state.items()}
             written = [device.write(kept[name], array) for name, array in state.items()]
@@ -130,15 +141,18 @@ class Native:
                     "drop": cut.drop,
                     "less": cut.less,
                     "digits": digits,
-                    "adds": adds,
+                    "order": order,
+                    "adds": by_c,
                     "room": 64 * words - digits - _SPARE_BITS,
                 }
                 own = device.upload(np.ascontiguousarray(sizes[some]))
-                self._launch("whole_linear", words, {"re": re, "im": im, "sizes": own, **numbers, **kept})
+                self._launch("whole_jets", words, {"re": re, "im": im, "sizes": own, **numbers, **kept})
             for event in [*written, *(device.read(kept[name], array) for name, array in state.items())]:
                 device.wait(event)
-        x, y = WordIntegers(value.reshape(2, words))
-        return None if failed[0] else (x, y, int(scale[0]))
+        if failed[0]:
+            return None
+        parts_of = WordIntegers(value.reshape(2 * order, words))
+        return [(parts_of[2 * k], parts_of[2 * k + 1], int(scale[k])) for k in range(order)]
 
     def _launch(self, name: str, words: int, values: dict[str, Any]) -> None:
         from mandelcl.opencl.arguments import arguments
@@ -202,8 +216,8 @@ def _follows(native: Native, found: tuple[WordIntegers, WordIntegers], bits: int
         search.find(re, im, {})
     sizes, digits = np.sqrt(re * re + im * im), bits // 2
     try:
-        by_lists = whole_jets(list(found[0]), list(found[1]), bits, sizes, 1, digits)
-        by_words = whole_jets(*found, bits, sizes, 1, digits, native=native)
+        by_lists = whole_jets(list(found[0]), list(found[1]), bits, sizes, 2, digits)
+        by_words = whole_jets(*found, bits, sizes, 2, digits, native=native)
     except MandelclError:
         return False
     return searches[0].derivative == searches[1].derivative and by_lists == by_words

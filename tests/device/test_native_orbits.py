@@ -68,7 +68,7 @@ def base_of(place_bits: int) -> tuple[Sequence[int], Sequence[int]]:
     return found
 
 
-def test_products_and_derivatives_are_those_of_integers(device: Device) -> None:
+def test_jets_and_derivatives_are_those_of_integers(device: Device) -> None:
     bits, digits = 300, 130
     re, im = (part[:-1] for part in base_of(bits))
     sizes = np.hypot(*(doubles(part, bits) for part in (re, im)))
@@ -77,11 +77,13 @@ def test_products_and_derivatives_are_those_of_integers(device: Device) -> None:
     kept = min(bits, digits + 40 + max(0, 8 - math.frexp(float(sizes.min()))[1]))
     cut = Cut(bits - kept, kept - 1, digits + 40)
     kernel = Native(device, words)
-    expected = whole_jets(re, im, bits, sizes, 1, digits)[0], whole_slope(re, im, bits, sizes, digits)
-    for value, adds in zip(expected, (False, True), strict=True):
-        found = kernel.linear(parts, sizes, cut, adds, NEVER)
+    for order in (1, 2, 5):
+        found = kernel.jets(parts, sizes, cut, order, NEVER)
         assert found is not None
-        assert Whole(*found) == value
+        assert [Whole(*jet) for jet in found] == whole_jets(re, im, bits, sizes, order, digits)
+    found = kernel.jets(parts, sizes, cut, 1, NEVER, by_c=True)
+    assert found is not None
+    assert Whole(*found[0]) == whole_slope(re, im, bits, sizes, digits)
 
 
 def test_too_few_words_are_noticed(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +92,8 @@ def test_too_few_words_are_noticed(device: Device, monkeypatch: pytest.MonkeyPat
     bits = 190
     part = words_of([3 << bits - 1] * 60, words_for(bits))
     none = words_of([0] * 60, words_for(bits))
-    assert Native(device, 4).linear((part, none), np.full(60, 1.5), Cut(0, bits - 1, 170), False, NEVER) is None
+    for order in (1, 3):
+        assert Native(device, 4).jets((part, none), np.full(60, 1.5), Cut(0, bits - 1, 170), order, NEVER) is None
 
 
 def test_growth_is_that_of_the_search(device: Device) -> None:
