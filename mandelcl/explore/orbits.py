@@ -15,10 +15,9 @@ from mandelcl.base.exact import floor_log2
 from mandelcl.core.job import Job
 
 MOST_POINTS = 1 << 14
-_GUARD_BITS = 64
+_GUARD_BITS = 32  # below the distance of two pixels
 _CYCLE_S = 0.2  # time limit for the search of a cycle
 _LEAST_LOOK = 256
-_SAME = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ def orbit_of(job: Job, re: Fraction, im: Fraction, most: int, cancel: Token = NE
 
     Raises CancelledError once the token is set.
     """
-    wide = Wide(_GUARD_BITS + max(0, -floor_log2(job.view.pitch)))
+    wide = Wide(2 * (_GUARD_BITS + max(0, -floor_log2(job.view.pitch))))
     steps = _steps(job, wide, re, im)
     radius_squared = wide.encode(job.radius_squared)
     points: list[complex] = []
@@ -134,16 +133,18 @@ def _cycle(steps: Iterator[Complex], wide: Wide, radius_squared: int, done: int)
     """Return the period that an orbit approaches, and the step at which it escapes; None if not found in time.
 
     A point is compared with later ones, for twice as long each time (Brent, BIT 20, 1980). The first point that equals
-    it in double precision is one period later, if the next point matches as well.
+    it in half of the bits is one period later, if the next point matches as well. Within a minibrot of size r, all
+    orbits pass the cycles of what lies around it within about r, which those bits resolve.
     """
     ends, look = time.monotonic() + _CYCLE_S, _LEAST_LOOK
+    same = 1 << wide.bits - wide.bits // 2
     while time.monotonic() < ends:
-        kept = wide.plain(next(steps))
+        x, y = next(steps)
         found = 0
         for k, z in enumerate(islice(steps, look), 1):
             if wide.outside(z, radius_squared):
                 return None, done + 1 + k
-            near = abs(wide.plain(z) - kept) < _SAME
+            near = abs(z[0] - x) < same and abs(z[1] - y) < same
             if near and found and k == 2 * found:
                 return found, None
             if near and not found:

@@ -13,6 +13,7 @@ from mandelcl.core.job import Job
 from mandelcl.explore.orbits import orbit_of
 from mandelcl.formulas import formula_named
 from tests.explore.page import HOME, Page
+from tests.return_maps import MINIBROT, NEAR_NEUTRAL, real_minibrot
 
 
 def _view(zoom: str = "1") -> View:
@@ -27,6 +28,16 @@ def test_the_period_of_a_nucleus(re: str, im: str, period: int) -> None:
     found = orbit_of(Job(_view()), Fraction(re), Fraction(im), 100)
     assert (found.period, found.escaped) == (period, None)
     assert len(found.points) == 100
+
+
+def test_the_period_within_a_minibrot_is_not_that_of_what_lies_around_it() -> None:
+    nucleus, size = real_minibrot()
+    job = Job(View.centred(nucleus, 0, 1 / abs(size), 64, 36))
+    for share, period in (("0.1", 40), ("-1.1", 80)):
+        assert orbit_of(job, nucleus + Fraction(share) * size, Fraction(0), 100).period == period
+    for place in (NEAR_NEUTRAL, MINIBROT):  # both stay near cycles for longer than is looked
+        view = place.view(64, 36)
+        assert orbit_of(Job(view), *view.lattice.point(32, 18), 100).period is None
 
 
 def test_an_orbit_ends_where_it_escapes() -> None:
