@@ -91,6 +91,31 @@ static void whole_complex_product(const ulong *x, const ulong *y, const ulong *u
   whole_shifted(sum, bits, im);
 }
 
+/* The parts of (x + y·i)²·2^−bits, rounded down, which may be where x and y are. */
+static void whole_square(const ulong *x, const ulong *y, uint bits, ulong *re, ulong *im) {
+  ulong sum[LIMBS], difference[LIMBS], product[2 * LIMBS];
+  whole_add(x, y, LIMBS, sum);
+  whole_subtract(x, y, LIMBS, difference);
+  whole_product(x, y, product);
+  whole_shifted(product, bits - 1, im);
+  whole_product(sum, difference, product);
+  whole_shifted(product, bits, re);
+}
+
+#if USE_FP64
+/* The value as a double, rounded at each word. */
+static double whole_double(const ulong *value, double unit) {
+  ulong size[LIMBS];
+  const ulong sign = whole_size(value, size);
+  double scale = unit, sum = 0.0;
+  for (uint i = 0; i < LIMBS; i++) {
+    sum += (double)size[i] * scale;
+    scale *= 0x1p64;
+  }
+  return sign ? -sum : sum;
+}
+#endif
+
 /* Whether the size of a value of so many words is 2^bits or more. */
 static bool whole_reaches(const ulong *value, uint words, uint bits) {
   const uint first = bits >> 6, by = bits & 63;

@@ -7,18 +7,6 @@ enum { WHOLE_UNIT, WHOLE_LEAVES, WHOLE_A, WHOLE_OFF, WHOLE_UP, WHOLE_HOPELESS, W
 /* The words of `counts`. */
 enum { WHOLE_DONE, WHOLE_LEAST_AT, WHOLE_LOST };
 
-/* The value as a double, rounded at each word. */
-static double whole_double(const ulong *value, double unit) {
-  ulong size[LIMBS];
-  const ulong sign = whole_size(value, size);
-  double scale = unit, sum = 0.0;
-  for (uint i = 0; i < LIMBS; i++) {
-    sum += (double)size[i] * scale;
-    scale *= 0x1p64;
-  }
-  return sign ? -sum : sum;
-}
-
 /* Up to so many steps from w, the first of `numbers`, until it is out of the map; w is written there again. Behind it
  * are f_0 and, of a map of that order, f_j·2^(j·t_bits) from the last on. */
 kernel void whole_map(global ulong *numbers, uint bits, uint t_bits, uint order, uint steps, uint slopes,
@@ -26,7 +14,7 @@ kernel void whole_map(global ulong *numbers, uint bits, uint t_bits, uint order,
   const double unit = reals[WHOLE_UNIT], leaves = reals[WHOLE_LEAVES], up = reals[WHOLE_UP];
   const double bend = 1.1 * reals[WHOLE_A];
   double error = reals[WHOLE_ERROR], least = INFINITY;
-  ulong x[LIMBS], y[LIMBS], u[LIMBS], v[LIMBS], re[LIMBS], im[LIMBS], product[2 * LIMBS];
+  ulong x[LIMBS], y[LIMBS], u[LIMBS], v[LIMBS], re[LIMBS], im[LIMBS];
   whole_load(numbers, x);
   whole_load(numbers + LIMBS, y);
   uint done = 0, least_at = 0;
@@ -53,12 +41,7 @@ kernel void whole_map(global ulong *numbers, uint bits, uint t_bits, uint order,
       lost = true;
       break;
     }
-    whole_add(x, y, LIMBS, re);
-    whole_subtract(x, y, LIMBS, im);
-    whole_product(re, im, product);
-    whole_shifted(product, bits + t_bits, u);
-    whole_product(x, y, product);
-    whole_shifted(product, bits - 1 + t_bits, v);
+    whole_square(x, y, bits + t_bits, u, v);
     global const ulong *term = numbers + 4 * LIMBS;
     whole_load(term, x);
     whole_load(term + LIMBS, y);

@@ -154,6 +154,7 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "found": BUFFER,
         },
         "whole_orbit": {"from": BUFFER, "bits": UINT, "steps": UINT, "places": BUFFER, "done": BUFFER},
+        "whole_bounded": {"numbers": BUFFER, "bits": UINT, "steps": UINT, "reals": BUFFER, "done": BUFFER},
         "period_growth": {
             "re": BUFFER,
             "im": BUFFER,

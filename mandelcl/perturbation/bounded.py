@@ -14,8 +14,11 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
+
 from mandelcl.perturbation.exact_maps import MapPlace, PointMap, followed, native_of, point_map
-from mandelcl.perturbation.integers import Integers
+from mandelcl.perturbation.integers import Integers, WordIntegers
+from mandelcl.perturbation.native import Native, native_after
 
 # Called with the iterations so far, again and again; what is not decided when it returns False stays so.
 KeepOn: TypeAlias = Callable[[int], bool]
@@ -23,6 +26,8 @@ Point: TypeAlias = tuple[Fraction, Fraction]
 
 CHUNK = 4096  # steps between two calls of `keep_on`, single ones or of a return map
 _NATIVE_FROM, _NATIVE_CHUNK = 1 << 12, 1 << 15  # steps, after which a map's are made by a kernel, and how many then
+_NATIVE_NEAR = 16.0  # |z|² up to which a kernel's numbers have room for a step
+_COMPARED = 256  # steps by a kernel and by Python, before the first one is trusted
 _KEPT = 640  # bits after the point of z that become a double
 _LEAST_NORM = 2.0**-1000  # below this |z|² is computed in integers: a double of `_KEPT` bits has too few left
 _LEAST_ERROR, _MOST_ERROR_BITS = 2.0**-400, 400  # the error and its bits in a unit, which else is changed
@@ -70,6 +75,7 @@ class BoundedOrbit:
     _least: float
     _most: float
     _map: PointMap | None
+    _native: Native | None
 
     def __init__(
         self,
@@ -84,6 +90,7 @@ class BoundedOrbit:
         self.n, self.done, self.lowest_at = 1, done, 1
         self._point, self._bits, self._keep_on = point, bits, keep_on
         self._untried, self._map, self._entry = period, None, 0.0
+        self._native = None
         re, im = (integers.whole((part.numerator << bits) // part.denominator) for part in point)
         self._c = re, im
         self._radius_squared = math.floor(radius_squared * (1 << 2 * bits))
@@ -114,9 +121,13 @@ class BoundedOrbit:
 
     def widened(self, error: int) -> "BoundedOrbit":
         """Return the same orbit with another bound on its error."""
+        other = self._copied()
+        other._take(*self.place, error)
+        return other
+
+    def _copied(self) -> "BoundedOrbit":
         other = object.__new__(BoundedOrbit)
         other.__dict__.update(self.__dict__)
-        other._take(*self.place, error)
         return other
 
     def hopeless(self, error: int) -> bool:
@@ -131,8 +142,9 @@ class BoundedOrbit:
                 return End.STOPPED
             first = self.n
             end = None
-            while end is None and self.n < min(stop, first + CHUNK):
-                end = self._by_map(stop) if self._is_near(stop) else self._advance(min(stop, first + CHUNK), stop)
+            last = min(stop, first + (CHUNK if self._native is None else _NATIVE_CHUNK))
+            while end is None and self.n < last:
+                end = self._by_map(stop) if self._is_near(stop) else self._advance(last, stop)
             if end is not None:
                 return end
         return None
@@ -140,9 +152,11 @@ class BoundedOrbit:
     def _advance(self, stop: int, last: int) -> End | None:
         """Advance to n = stop by single steps, or to where the map may be taken as far as n = last."""
         first, end = self.n, None
+        if self._native is None and self._near <= _NATIVE_NEAR:
+            self._try_native(stop - self.n)
         while self.n < stop and end is None:
             if self._e < self._most:
-                self._run(stop)
+                (self._run if self._native is None else self._run_natively)(stop)
             if self.n < stop:
                 if self._is_near(last):
                     break
@@ -212,6 +226,33 @@ class BoundedOrbit:
             a, b = ((a + b) * (a - b) >> bits) + c, (a * b >> doubled) + d
             n += 1
         self._a, self._b, self.n, self._e = a, b, n, e
+
+    def _try_native(self, steps: int) -> None:
+        """Look for a kernel that makes so many steps."""
+        native = native_after(self._bits, steps)
+        if native is None:
+            return
+        if native.steps_are_right is None:
+            one, other = self._copied(), self._copied()
+            one._run(self.n + _COMPARED)
+            other._native = native
+            other._run_natively(self.n + _COMPARED)
+            same = (one.n, one._a, one._b) == (other.n, other._a, other._b)
+            native.steps_are_right = same and math.isclose(one._e, other._e, rel_tol=2.0**-30)
+        self._native = native if native.steps_are_right else None
+
+    def _run_natively(self, stop: int) -> None:
+        """Do what `_run` does, by a kernel."""
+        assert self._native is not None
+        native, spared = self._native, self._spared
+        numbers = native.packed([self._a, self._b, *(part >> spared for part in self._c)])
+        bits = self._bits - spared
+        between = self._threshold, self._near, self._least, self._most
+        reals = np.array([2.0**-bits, self._unit, self._rounded, _SLACK, *between, self._e])
+        self.n += native.bounded_steps(numbers, reals, bits, stop - self.n)
+        whole = type(self._c[0])
+        self._a, self._b = map(whole, WordIntegers(numbers[: 2 * native.words].reshape(2, native.words)))
+        self._e = float(reals[-1])
 
     def _look(self) -> End | None:
         """Test z_n in integers, note whether it is the lowest, and advance by one step."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from mandelcl.base.errors import NEVER, Token, stop_if
 from mandelcl.perturbation.integers import WordIntegers, advanced, integers_for
-from mandelcl.perturbation.native import NATIVE_FROM, Native, native_for
+from mandelcl.perturbation.native import Native, native_after
 
 _STEPS, _NATIVE_STEPS = 1 << 12, 1 << 16  # at a time
 
@@ -15,7 +15,7 @@ def first_places(
     c_re: int, c_im: int, bits: int, length: int, cancel: Token = NEVER
 ) -> tuple[Sequence[int], Sequence[int]] | None:
     """Return both parts of z_1, …, z_length in units of 2^−bits, each step rounded down; None where they escape."""
-    native = native_for(bits) if length >= NATIVE_FROM else None
+    native = native_after(bits, length)
     return (
         _by_python(c_re, c_im, bits, length, cancel)
         if native is None

@@ -18,8 +18,9 @@ from mandelcl.core import timeline
 from mandelcl.perturbation.integers import Doubles, WordIntegers, Words64, advanced, doubles
 from mandelcl.perturbation.period import PeriodSearch, ScaledDerivative
 
-KERNELS = "whole_orbit", "whole_jets", "whole_map", "period_growth"
+KERNELS = "whole_orbit", "whole_jets", "whole_map", "whole_bounded", "period_growth"
 NATIVE_FROM = 1 << 17  # iterations, from which on a kernel may be worth its build
+_SHORT_FROM = 1 << 20  # those of many short orbits
 _SPARE_BITS = 10  # of numbers: the square of what has just left the disc of radius 4 is below 2^6
 _MOST_WORDS = 10  # beyond, gmpy2 is about as quick
 _AT_A_TIME = 1 << 16  # iterations
@@ -53,7 +54,9 @@ class Native:
 
     def __init__(self, device: Any, words: int) -> None:
         self._device, self.words = device, words
-        self.map_is_right: bool | None = None  # whether steps of a map are those of Python's integers, once compared
+        # Whether steps of a map, and those with a bound, are those of Python's integers, once compared.
+        self.map_is_right: bool | None = None
+        self.steps_are_right: bool | None = None
 
     def advanced(
         self, re: int, im: int, c_re: int, c_im: int, bits: int, steps: int
@@ -102,6 +105,22 @@ class Native:
             for event in [*written, *(device.read(buffer, array) for buffer, array in parts)]:
                 device.wait(event)
         return None if found[2] else (int(found[0]), int(found[1]))
+
+    def bounded_steps(self, numbers: Words64, reals: Doubles, bits: int, steps: int) -> int:
+        """Take up to so many steps of z² + c, as cl/whole_bounded.cl says; write z and the error there again.
+
+        Return how many steps they are.
+        """
+        device, done = self._device, np.empty(1, np.uint32)
+        with _running, timeline.span("native steps"):
+            kept = [device.allocate(array.nbytes) for array in (numbers, reals, done)]
+            written = [device.write(buffer, array) for buffer, array in zip(kept, (numbers, reals), strict=False)]
+            values = {"numbers": kept[0], "bits": bits, "steps": steps, "reals": kept[1], "done": kept[2]}
+            self._launch("whole_bounded", self.words, values)
+            parts = zip(kept, (numbers[: 2 * self.words], reals, done), strict=True)
+            for event in [*written, *(device.read(buffer, array) for buffer, array in parts)]:
+                device.wait(event)
+        return int(done[0])
 
     def packed(self, numbers: Sequence[int]) -> Words64:
         """Return numbers as words, one behind the other."""
@@ -203,6 +222,16 @@ def native_for(bits: int) -> Native | None:
     same = all(list(one) == list(other) for one, other in zip(found, expected, strict=True))
     sooner = between - began < ended - between
     return native if same and sooner and _follows(native, found, bits) else None
+
+
+_made = 0  # steps that this process has been asked for
+
+
+def native_after(bits: int, steps: int) -> Native | None:
+    """Return `native_for`, where so many more steps are many, or those that were asked for in all; else None."""
+    global _made
+    _made += steps
+    return native_for(bits) if steps >= NATIVE_FROM or _made >= _SHORT_FROM else None
 
 
 def _follows(native: Native, found: tuple[WordIntegers, WordIntegers], bits: int) -> bool:

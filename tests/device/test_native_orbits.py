@@ -10,11 +10,12 @@ import pytest
 
 from mandelcl.base.errors import NEVER
 from mandelcl.opencl.device import Device
-from mandelcl.perturbation import exact_maps, exact_square, native
+from mandelcl.perturbation import bounded, exact_maps, exact_square, native
+from mandelcl.perturbation.bounded import BoundedOrbit
 from mandelcl.perturbation.exact_maps import MapPlace, followed, native_of, point_map
 from mandelcl.perturbation.exact_square import square_orbit
 from mandelcl.perturbation.first_places import first_places
-from mandelcl.perturbation.integers import Doubles, WordIntegers, Words64, advanced, doubles
+from mandelcl.perturbation.integers import PLAIN, Doubles, WordIntegers, Words64, advanced, doubles
 from mandelcl.perturbation.map_jets import Whole, whole_jets, whole_slope
 from mandelcl.perturbation.native import Cut, MapCounts, Native, native_for, words_for
 from mandelcl.perturbation.orbit import Orbit
@@ -143,6 +144,43 @@ def test_a_map_is_left_and_lost_as_in_integers(device: Device) -> None:
         assert (found is None) == (expected is None) == (error > 0)
         assert (other.x, other.y) == (one.x, one.y)
         assert found is None or (expected is not None and found[0] == expected[0] < 50)
+
+
+def bounded_orbit(bits: int = 130) -> BoundedOrbit:
+    """Return an orbit after some thousand steps."""
+    orbit = BoundedOrbit(NEAR_NEUTRAL.view(64, 36).point(45, 7), bits, FOUR, lambda _done: True, 0, PLAIN)
+    assert orbit.follow(3000) is None
+    return orbit
+
+
+def test_steps_with_a_bound_are_those_of_integers(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    for bits in (130, 500):
+        for stop in (3001, 3300, 40_000):
+            plain, orbit = bounded_orbit(bits), bounded_orbit(bits)
+            assert plain.follow(stop) is None
+            with monkeypatch.context() as patch:
+                patch.setattr(bounded, "native_after", lambda bits, _steps: Native(device, words_for(bits)))
+                assert orbit.follow(stop) is None
+            assert (orbit.n, orbit.place) == (plain.n, plain.place)
+            assert math.isclose(orbit.error, plain.error, rel_tol=1e-6)
+            assert orbit._native is not None
+
+
+def test_steps_are_compared_before_they_are_trusted(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong(Native):
+        def bounded_steps(self, numbers: Words64, reals: Doubles, bits: int, steps: int) -> int:
+            found = super().bounded_steps(numbers, reals, bits, steps)
+            numbers[0] ^= np.uint64(1)
+            return found
+
+    for kind in (Native, Wrong):
+        plain, orbit = bounded_orbit(), bounded_orbit()
+        assert plain.follow(5000) is None
+        with monkeypatch.context() as patch:
+            patch.setattr(bounded, "native_after", lambda bits, _steps, kind=kind: kind(device, words_for(bits)))
+            assert orbit.follow(5000) is None
+        assert (orbit._native is not None) == (kind is Native)
+        assert orbit.place == plain.place
 
 
 def test_a_reference_is_the_same_by_a_kernel(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
