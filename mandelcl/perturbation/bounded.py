@@ -235,6 +235,8 @@ class BoundedOrbit:
         if native.steps_are_right is None:
             one, other = self._copied(), self._copied()
             one._run(self.n + _COMPARED)
+            if one.n < self.n + _COMPARED:
+                return  # too few steps lie before one that needs a look
             other._native = native
             other._run_natively(self.n + _COMPARED)
             same = (one.n, one._a, one._b) == (other.n, other._a, other._b)
