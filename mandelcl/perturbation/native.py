@@ -95,15 +95,8 @@ class Native:
 
         Return how many steps they are, and behind how many of them |w|² was least; None where too little is known of w.
         """
-        device, found = self._device, np.empty(3, np.uint32)
-        with _running, timeline.span("native map"):
-            kept = [device.allocate(array.nbytes) for array in (numbers, reals, found)]
-            written = [device.write(buffer, array) for buffer, array in zip(kept, (numbers, reals), strict=False)]
-            arguments = {"numbers": kept[0], **counts._asdict(), "reals": kept[1], "counts": kept[2]}
-            self._launch("whole_map", self.words, arguments)
-            parts = zip(kept, (numbers[: 2 * self.words], reals, found), strict=True)
-            for event in [*written, *(device.read(buffer, array) for buffer, array in parts)]:
-                device.wait(event)
+        found = np.empty(3, np.uint32)
+        self._advance("whole_map", numbers, reals, {"counts": found}, counts._asdict())
         return None if found[2] else (int(found[0]), int(found[1]))
 
     def bounded_steps(self, numbers: Words64, reals: Doubles, bits: int, steps: int) -> int:
@@ -111,16 +104,22 @@ class Native:
 
         Return how many steps they are.
         """
-        device, done = self._device, np.empty(1, np.uint32)
-        with _running, timeline.span("native steps"):
-            kept = [device.allocate(array.nbytes) for array in (numbers, reals, done)]
-            written = [device.write(buffer, array) for buffer, array in zip(kept, (numbers, reals), strict=False)]
-            values = {"numbers": kept[0], "bits": bits, "steps": steps, "reals": kept[1], "done": kept[2]}
-            self._launch("whole_bounded", self.words, values)
-            parts = zip(kept, (numbers[: 2 * self.words], reals, done), strict=True)
-            for event in [*written, *(device.read(buffer, array) for buffer, array in parts)]:
-                device.wait(event)
+        done = np.empty(1, np.uint32)
+        self._advance("whole_bounded", numbers, reals, {"done": done}, {"bits": bits, "steps": steps})
         return int(done[0])
+
+    def _advance(
+        self, name: str, numbers: Words64, reals: Doubles, found: dict[str, npt.NDArray[Any]], values: dict[str, Any]
+    ) -> None:
+        """Launch a kernel that advances the first two numbers and the reals in place, and fills what is `found`."""
+        device, given = self._device, {"numbers": numbers, "reals": reals}
+        with _running, timeline.span(f"native {name}"):
+            kept = {one: device.allocate(array.nbytes) for one, array in (given | found).items()}
+            written = [device.write(kept[one], array) for one, array in given.items()]
+            self._launch(name, self.words, kept | values)
+            results = given | found | {"numbers": numbers[: 2 * self.words]}
+            for event in [*written, *(device.read(kept[one], array) for one, array in results.items())]:
+                device.wait(event)
 
     def packed(self, numbers: Sequence[int]) -> Words64:
         """Return numbers as words, one behind the other."""
