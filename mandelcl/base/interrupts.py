@@ -24,7 +24,9 @@ else:
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # the third on POSIX, the last on Windows
 _PAUSE_S = 0.02
+_AGAIN_S = 0.5
 _come: "Any" = 0  # the number of the last one, which `_signal` has as an int
+_answers = 0  # how often Python has called `_interrupt`
 _heeded = True
 _below: "FrameType | None" = None  # who has called `answer`: whatever is imported is imported above
 _main = 0  # the thread that has called it
@@ -108,8 +110,9 @@ def ignore() -> None:
 
 
 def _interrupt(number: int, frame: "FrameType | None") -> None:
-    global _come, _heeded
+    global _come, _heeded, _answers
     _come, _heeded = number, False
+    _answers += 1
     if _noting:
         _noting[-1]()
         return
@@ -133,16 +136,20 @@ def _is_importing(frame: "FrameType | None") -> bool:
 
 
 def _send_again() -> None:
-    """Have the last one come once more in a moment, unless it is heeded by then."""
+    """Have the last one come again in a moment and until Python answers it, unless it is heeded by then.
+
+    One that comes just before a call that waits does not end that call, and Python answers it only afterwards.
+    """
+    before = _answers
 
     def send() -> None:
         time.sleep(_PAUSE_S)
-        if _heeded:
-            return
-        if hasattr(signal, "pthread_kill"):
-            signal.pthread_kill(_main, _come)  # which ends a call that waits, as `interrupt_main` does not on POSIX
-        else:
-            _thread.interrupt_main(_come)
+        while _answers == before and not _heeded:
+            if hasattr(signal, "pthread_kill"):
+                signal.pthread_kill(_main, _come)  # which ends a call that waits, as `interrupt_main` does not on POSIX
+            else:
+                _thread.interrupt_main(_come)
+            time.sleep(_AGAIN_S)
 
     try:
         _thread.start_new_thread(send, ())

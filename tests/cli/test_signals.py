@@ -100,6 +100,23 @@ def test_import_is_not_interrupted(name: str) -> None:
     )
 
 
+LOST = """
+send = interrupts.signal.pthread_kill
+def lose(*_):
+    print('lost')
+    interrupts.signal.pthread_kill = send
+interrupts.signal.pthread_kill = lose"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_signal_just_before_a_call_that_waits_is_sent_again(name: str) -> None:
+    """It does not end the call."""
+    hook = "from mandelcl.base import interrupts" + LOST + "\n" + _hook("json.tool")
+    assert ended(name, "import json.tool, time; time.sleep(600)", hook) == (
+        *(code_of(name), "lost\n", "mandelcl: stopped\n"),
+    )
+
+
 MOMENT = """
 turn, left = {turn}, [{turn}]
 def count(*_):
