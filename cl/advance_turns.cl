@@ -12,7 +12,8 @@
  * stays within the cap; what it adds beyond A·t + B·c is left out where t and c are small enough for that. Every number
  * is a pair with an exponent (scaled), and each sum is taken at the larger exponent.
  *
- * With MAPS, a turn may also be up to METHOD_RUN steps of a return map (turn_map.cl). */
+ * With MAPS, a turn may also be up to METHOD_RUN steps of a return map (turn_map.cl), or up to as many of
+ * one that follows places of the reference (turn_mapped.cl). */
 #if VECTORS != 1
 #error "the loop by turns has one vector a work-item"
 #endif
@@ -55,7 +56,11 @@ INLINED int_lanes turn_run(turning *orbits, const orbit_constant *c, int_lanes m
   const int_lanes ended = lanes_mask(steps == left);
 #else
   state->place = select(state->place, (state->place + steps) % (uint_lanes)(method[METHOD_LENGTH]), mask);
+#ifdef HAS_MAPPED_PLACES
+  const int_lanes ended = (int_lanes)(method[METHOD_MAPPED] ? -1 : 0); /* the places beside it may stand for more */
+#else
   const int_lanes ended = (int_lanes)(0);
+#endif
 #endif
   *far = number_keep(*far, w, outside);
   step_run_left(&run, &orbits->errors, state, outside, view);
@@ -115,13 +120,24 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
 #if TRAIL
   turning.until = (count_lanes)(view->max_iterations);
 #endif
+#ifdef HAS_NODES
+  const turn_map_constant map = turn_map_constant_of(view->method, view->method[METHOD_MAP], &c);
+#endif
+#ifdef HAS_MAPPED_PLACES
+  const turn_map_constant mapped = turn_map_constant_of(view->method, view->method[METHOD_MAPPED], &c);
+#endif
 #if MAPS
-  const turn_map_constant map = turn_map_constant_of(view->method, &c);
   if (!view->method[METHOD_MAP]) turning.state.mapping = (int_lanes)(0);
   int_lanes attracted = turning.alive & lanes_mask(turning.state.n == (count_lanes)(0));
-  if (lanes_any(attracted)) attracted &= cycles_known(&map, &c, &turning.state, view);
-  turning.alive &= ~attracted;
-  known |= attracted;
+#ifdef HAS_NODES
+  if (view->method[METHOD_MAP] && lanes_any(attracted))
+    known |= attracted & turn_attracted(&map, &c, &turning.state, view);
+#endif
+#ifdef HAS_MAPPED_PLACES
+  if (view->method[METHOD_MAPPED] && lanes_any(attracted))
+    known |= attracted & turn_mapped_attracted(&mapped, &c, &turning.state, view);
+#endif
+  turning.alive &= ~known;
 #endif
   step_errors_begin(&turning.errors, &turning.state, turning.reference, known);
 #if !FORMULA_BEGINS_INSIDE
@@ -130,7 +146,7 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
   count_lanes count = counts_select(orbits->count[0], (count_lanes)(COUNT_NONE), known);
   uint turns = 0;
   while (turns < strides && lanes_any(turning.alive)) {
-#if MAPS
+#ifdef HAS_NODES
     int_lanes mapping = turning.alive & turning.state.mapping;
     for (uint wait = 0; wait < METHOD_PATIENCE && turns < strides && lanes_any(mapping); wait++, turns++) {
       turn_map(&turning, &c, &map, mapping, view, &count);
@@ -141,12 +157,20 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
     int_lanes stepping = turning.alive & ~turning.state.whole;
 #endif
     ROLLED for (; turns < strides && lanes_any(stepping); turns++) {
+#ifdef HAS_MAPPED_PLACES
+      if (turn_mapped(&turning, &mapped, stepping, view, &count, shortcuts)) {
+        stepping &= turning.alive & ~turning.state.whole;
+        continue;
+      }
+#endif
       uint place;
       const int_lanes there = turn_together(&turning, stepping, &place);
       turn_mark(&turning.state, there);
+      const uint begin = place;
       place = turn_singles(&turning, &c, place, there, view);
+      if (place != begin && turn_mapped_at(view->method, place)) continue;
       outside |= turn_step(&turning, &c, place, there, view, &count, &far, shortcuts);
-#if MAPS
+#ifdef HAS_NODES
       turn_enter(&turning, there, view);
       stepping &= ~turning.state.mapping;
 #endif
@@ -156,7 +180,7 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
     if (turns < strides && lanes_any(running)) {
       turn_mark(&turning.state, running);
       outside |= turn_run(&turning, &c, running, view, &count, &far, shortcuts);
-#if MAPS
+#ifdef HAS_NODES
       turn_enter(&turning, running, view);
 #endif
       turns++;

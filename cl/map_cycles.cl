@@ -1,4 +1,4 @@
-/* Which orbits a cycle of a return map attracts. With MAPS, behind return_map.cl.
+/* Which orbits a cycle of a return map attracts. Behind return_map.cl.
  *
  * Near 0, F is quadratic-like with one critical point, 0 (A. Douady, J. Hubbard, Ann. Sci. ÉNS 18, 1985): it maps the
  * disc of radius 4/|f1| two to one beyond itself, which map_growth.py asks of a map. So a cycle in the disc with a
@@ -35,8 +35,9 @@ static number_complex cycle_root(number_complex z) {
   return number_keep(root, number_zero(), nothing);
 }
 
-static cycle_map cycle_map_of(const turn_map_constant *c, number_real unit, global const uint *words) {
-  const number_complex first = map_node(words, (uint_lanes)(1)), f1 = map_term(words, 2), f2 = map_term(words, 5);
+static cycle_map cycle_map_of(number_complex first, const turn_map_constant *c, number_real unit,
+                              global const uint *words) {
+  const number_complex f1 = map_term(words, 2), f2 = map_term(words, 5);
   cycle_map map = {{first.re + c->b.re, first.im + c->b.im}, {f1.re + c->e.re, f1.im + c->e.im},
                    {f2.re + c->q.re, f2.im + c->q.im}, map_term(words, 8), map_term(words, 10), (number_real)(0), unit};
   map.size = cycle_size(map.f1);
@@ -95,14 +96,14 @@ static int_lanes cycle_attracts(const cycle_map *map, number_complex near, uint 
   return there & lanes_mask((number_real)(2) * (s * reach) < room) & lanes_mask(m + more < one);
 }
 
-/* Mask of the lanes whose orbits begin at 0 in the map and tend to a cycle of one or two points. */
-static int_lanes cycles_known(const turn_map_constant *c, const orbit_constant *own, const orbit_state *state,
-                              const advance_view *view) {
-  if (!view->method[METHOD_MAP]) return (int_lanes)(0);
+/* Mask of the lanes whose orbits begin at 0 in a map and tend to a cycle of one or two points; `first` is where the map
+ * takes 0 for the reference's c. */
+static int_lanes cycles_known(global const uint *words, number_complex first, const turn_map_constant *c,
+                              const orbit_constant *own, const orbit_state *state) {
   const number_real one = (number_real)(1);
   map_errors errors;
-  map_errors_begin(&errors, state, own, c, map_words(view->method));
-  const cycle_map map = cycle_map_of(c, map_errors_of_cycle(&errors), map_words(view->method));
+  map_errors_begin(&errors, state, own, c, words);
+  const cycle_map map = cycle_map_of(first, c, map_errors_of_cycle(&errors), words);
   const number_complex four = map_times(scaled_product(map.f1, map.at_0), (number_real)(4));
   const number_complex of_one = {one - four.re, -four.im}, of_two = {-four.re - (number_real)(3), -four.im};
   const number_complex root = cycle_root(of_one), other = cycle_root(of_two);

@@ -48,8 +48,10 @@ enum {
   METHOD_EDGES,        /* of places near |Z| = R: turn_edges.cl */
   METHOD_EDGE_TOTAL,
   METHOD_FIRST_RECORD, /* of each level */
-  METHOD_MAP = 55,     /* the return map, with MAPS, or 0: return_map.cl */
-  METHOD_PHASE = 56    /* how many words behind these those of each phase begin, which are as these; 0 for the first */
+  METHOD_MAPPED = 53,  /* the return map of mapped places, with MAPS, or 0: return_map.cl, mapped_places.cl */
+  METHOD_TARGETS,      /* the places to which records lead, with METHOD_MAPPED */
+  METHOD_MAP,          /* the return map, with MAPS, or 0: return_map.cl */
+  METHOD_PHASE         /* how many words behind these those of each phase begin, which are as these; 0 for the first */
 };
 
 /* A place is an index in the reference of a phase. That of phase q begins at 0 with line q. Behind these, a Julia set

@@ -39,6 +39,7 @@ INLINED uint turn_singles(turning *orbits, const orbit_constant *c, uint place, 
 #endif
     number_complex both;
     const number_complex t = plain_delta(reference, z, inner, &both);
+    if (place != begin && turn_mapped_at(method, place)) break;
     global const uint *step = turn_index(method, level + (place >> shift));
     if (step[0] == place && lanes_any(there &
                                       lanes_mask(scaled_key(t, (int_lanes)(0)) < (int_lanes)((int)step[1])))) break;

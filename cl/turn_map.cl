@@ -1,12 +1,9 @@
-/* Turns by a return map, for advance_turns.cl, with MAPS.
+/* Turns by a return map, for advance_turns.cl, with MAPS. It defines HAS_NODES.
  *
- * A turn takes F = f^p (return_map.cl). An orbit is its difference z from the reference's nodes W_0 = 0, W_1, … With
- * T = W² and d = z·(2W + z), the difference of t, a step is
- *     z ← b + T·(e + T·q) + d·(A1 + e + d·(A2 + d·(A3 + d·f4)))
- *     A1 = f1 + 2·f2·T + 3·f3·T² + 4·f4·T³,  A2 = f2 + 3·f3·T + 6·f4·T²,  A3 = f3 + 4·f4·T
- * where b, e and q are what c adds to f0, f1 and f2. An orbit begins anew from node 0 where |w| < |z|, and behind the
- * last node. It leaves the map where |w|² is the threshold or more, or fewer than p iterations are left, and comes back
- * to it when it begins anew near 0. */
+ * A turn takes steps of F = f^p (return_map.cl). An orbit is its difference z from the reference's nodes W_0 = 0, W_1,
+ * … It begins anew from node 0 where |w| < |z|, and behind the last node. It leaves the map where |w|² is the threshold
+ * or more, or fewer than p iterations are left, and comes back to it when it begins anew near 0. */
+#define HAS_NODES
 
 /* The lanes of the mask that begin anew come into the map if they are near enough to 0. */
 INLINED void turn_enter(turning *orbits, int_lanes mask, const advance_view *view) {
@@ -26,6 +23,13 @@ INLINED void turn_enter(turning *orbits, int_lanes mask, const advance_view *vie
   state->slope = scaled_choose(state->slope, (number_real)(INFINITY), enters);
   state->since = scaled_choose(state->since, (number_real)(1), enters);
   state->from = scaled_choose(state->from, norm, enters);
+}
+
+/* Mask of the lanes whose orbits, which are at 0, a cycle of the map attracts. */
+static int_lanes turn_attracted(const turn_map_constant *c, const orbit_constant *own, const orbit_state *state,
+                                const advance_view *view) {
+  global const uint *map = map_words(view->method);
+  return cycles_known(map, map_node(map, (uint_lanes)(1)), c, own, state);
 }
 
 /* What is known of a cycle of F through a point near 0 that was kept. */
@@ -71,7 +75,7 @@ INLINED void turn_map(turning *orbits, const orbit_constant *own, const turn_map
   const int bits = (int)map[MAP_W_BITS];
   const uint_lanes last = (uint_lanes)(map[MAP_LAST]);
   const number_real threshold = (number_real)(method_real(map + MAP_THRESHOLD));
-  const number_complex f1 = map_term(map, 2), f2 = map_term(map, 5), f3 = map_term(map, 8), f4 = map_term(map, 10);
+  const map_terms terms = map_terms_of(map);
   const count_lanes period = (count_lanes)(map[MAP_PERIOD]);
   const uint_lanes most = min(counts_saturated(((count_lanes)(view->max_iterations) - state->n) / period),
                               (uint_lanes)(METHOD_RUN));
@@ -88,21 +92,11 @@ INLINED void turn_map(turning *orbits, const orbit_constant *own, const turn_map
     const number_complex w = {at.re + z.re, at.im + z.im};
     on &= lanes_mask(scaled_norm(w) < threshold) & lanes_mask(steps < most);
     if (!lanes_any(on)) break;
-    const number_complex sum = {w.re + at.re, w.im + at.im}, t = scaled_product(at, at), d = scaled_product(z, sum);
-    const number_complex three = map_times(f3, (number_real)(3)), four = map_times(f4, (number_real)(4));
-    const number_complex a3 = map_plus(f3, t, four);
-    const number_complex a2 = map_plus(f2, t, map_plus(three, t, map_times(f4, (number_real)(6))));
-    const number_complex bent = map_plus(map_times(f2, (number_real)(2)), t, map_plus(three, t, four));
-    number_complex a1 = map_plus(f1, t, bent);
-    a1.re += c->e.re;
-    a1.im += c->e.im;
-    const number_complex by_d = map_plus(a1, d, map_plus(a2, d, map_plus(a3, d, f4)));
-    const number_complex free = map_plus(c->b, t, map_plus(c->e, t, c->q));
-    const number_complex bend = map_plus(map_times(a2, (number_real)(2)), d, map_times(a3, (number_real)(3)));
-    const number_complex slope = map_plus(a1, d, bend);
+    const number_complex sum = {w.re + at.re, w.im + at.im}, d = scaled_product(z, sum);
+    number_complex slope;
+    const number_complex after = map_step(terms, c, at, d, &slope);
     const number_real grown = (number_real)(4) * (scaled_norm(w) * scaled_norm(slope));
     state->since = scaled_choose(state->since, state->since * grown, on);
-    const number_complex after = map_plus(free, d, by_d);
     map_errors_step(&errors, at, z, w, d, slope, after, on);
     z = number_keep(z, after, on);
     steps -= LANED(as_uint)(on); /* a mask is −1 */

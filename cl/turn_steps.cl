@@ -109,9 +109,10 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   if (discs) turn_disc_keep(&disc, state, mask);
   state->z = scaled_keep(state->z, next, mask);
   step_derivative_keep(state, derivative, mask);
-  state->place = select(state->place, (uint_lanes)(place + length), mask);
+  const uint to = turn_target(method, number, place);
+  state->place = select(state->place, (uint_lanes)(to), mask);
   state->n += counts_convert(select((uint_lanes)(0), (uint_lanes)(length), mask));
-  orbits->reference = scaled_keep(orbits->reference, method_reference_of_all(view->method, place + length), mask);
+  orbits->reference = scaled_keep(orbits->reference, method_reference_of_all(view->method, to), mask);
 
   const int_lanes e = max(orbits->reference.e, state->z.e);
   const number_real by_reference = scaled_power(orbits->reference.e - e), by_z = scaled_power(state->z.e - e);
@@ -119,7 +120,7 @@ INLINED int_lanes turn_step(turning *orbits, const orbit_constant *c, uint place
   const scaled w = {{fma(orbits->reference.z.re, by_reference, difference.re),
                      fma(orbits->reference.z.im, by_reference, difference.im)}, e};
   const number_real norm = scaled_norm(w.z), size = scaled_power(2 * clamp(e, (int_lanes)(-60), (int_lanes)(60)));
-  const int_lanes outside = mask & turn_outside(method, place_index(place + length), orbits->reference, state->z,
+  const int_lanes outside = mask & turn_outside(method, place_index(to), orbits->reference, state->z,
                                                 norm * size, view->radius_squared);
   const int_lanes rebased = mask & (lanes_mask(norm < scaled_norm(difference)) |
                                     lanes_mask(place_left(view->method, state->place) == (uint_lanes)(0)));

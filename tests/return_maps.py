@@ -24,10 +24,10 @@ class Place:
         """Return the place's view."""
         return View.centred(self.re, self.im, self.zoom, width, height)
 
-    def reference(self) -> Reference:
-        """Return the reference of its view, of version 3."""
+    def reference(self, version: int = MAP_VERSION) -> Reference:
+        """Return the reference of its view, of a version."""
         reference = Reference.of(self.view())
-        return Reference(reference.re, reference.im, reference.radius, 20, 12, MAP_VERSION)
+        return Reference(reference.re, reference.im, reference.radius, 20, 12, version)
 
 
 # FractalShark's views 23, 26 and 28. At the first, two components of a minibrot meet: orbits in them tend so slowly to
@@ -50,6 +50,21 @@ MINIBROT = Place(
     "-0.577570838903603842805108982201850558675551728540453384460450837716286837230498752337332919300005615",
     "6.119124711493e+50",
     1_658_880_000,
+)
+
+# Around FractalShark's view 22. Of the period 651 006, 121 steps of a map of period 5249 are the most.
+NESTED = Place(
+    "-0.690702300177058528860136525489669752021912356418021058697402631747388",
+    "0.327096771295181004482843724552245161808979441814162364369349443135245",
+    "1e30",
+    5_000_000,
+)
+# FractalShark's view 24. A map of period 8144 carries the orbit to where one of 1 189 036 returns, which carries it on.
+NESTED_NODES = Place(
+    "-0.376562353516750013554497819051493230033904981740367101928930508413959028690574510380709435967062040000000",
+    "0.671589478676257864142580562457500891888984311293401550379829293747632117831715020681612364540776730000000",
+    "1.177882020825e+33",
+    51_539_607_504,
 )
 
 
@@ -79,8 +94,8 @@ def near_period_three() -> tuple[Fraction, Fraction, Fraction]:
     return nucleus - Fraction(1756, 1000) * size, Fraction(1, 10_000) * size, abs(size) / 100
 
 
-def leaving_reference() -> Reference:
+def leaving_reference(version: int = MAP_VERSION, above: Fraction = Fraction(1, 1000)) -> Reference:
     """Return a reference beside the real minibrot, at what is 0.27 + 0.001i there: its orbit leaves the map."""
     nucleus, size = real_minibrot()
-    re, im = nucleus + Fraction(27, 100) * size, Fraction(1, 1000) * size
-    return Reference(re, im, Fraction(1, 1 << 100), 20, 12, MAP_VERSION)
+    re, im = nucleus + Fraction(27, 100) * size, above * size
+    return Reference(re, im, Fraction(1, 1 << 100), 20, 12, version)

@@ -24,7 +24,7 @@ from mandelcl.core.job_text import (
     text,
 )
 from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, first_words, ordered, trails, words_of
-from mandelcl.core.reference import EXACT_VERSION, Reference
+from mandelcl.core.reference import EXACT_VERSION, MAP_VERSION, Reference
 from mandelcl.formulas import MANDELBROT, Formula
 
 # Smooth colouring carries an escaped orbit on to |z| > 128; a job's own radius may not lie beyond that.
@@ -206,7 +206,7 @@ def _require_perturbable(job: Job) -> None:
             f"references of version {job.reference.version} are those of z² + c; leave the reference out"
         )
     if job.reference is not None and job.reference.may_have_map:
-        _require_mapped(job)
+        _require_mapped(job, job.reference.version)
     if job.number not in ("auto", *PERTURBED_NUMBERS):
         raise InvalidInputError(
             f"perturbation computes in {' or '.join(PERTURBED_NUMBERS)}, not in {job.number}; choose another --number, "
@@ -220,13 +220,17 @@ def _require_perturbable(job: Job) -> None:
         )
 
 
-def _require_mapped(job: Job) -> None:
-    """Raise InvalidInputError for a job that the nodes of a return map cannot serve."""
+def _require_mapped(job: Job, version: int) -> None:
+    """Raise InvalidInputError for a job that the return map of a reference cannot serve."""
     if job.number == "float":
-        raise InvalidInputError("references of version 3 have return maps, which take double; use --number double")
-    if DISTANCE.name in job.planes or trails(job.planes) or job.radius_squared < 4:
         raise InvalidInputError(
-            "references of version 3 give counts, certified ones too, smooth fractions and last values, with an escape "
+            f"references of version {version} have return maps, which take double; use --number double"
+        )
+    certified = "certified ones too, " if version == MAP_VERSION else ""
+    unfit = CERTIFIED.name in job.planes and not certified
+    if unfit or DISTANCE.name in job.planes or trails(job.planes) or job.radius_squared < 4:
+        raise InvalidInputError(
+            f"references of version {version} give counts, {certified}smooth fractions and last values, with an escape "
             "radius of 2 and more; leave the reference out"
         )
 

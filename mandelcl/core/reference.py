@@ -12,8 +12,8 @@ from mandelcl.base.view import View
 
 # The definitions of a reference's orbit: that of z² + c in stretches of fewer bits (perturbation/orbit.py), and that of
 # any formula, exact and then rounded (perturbation/exact_orbit.py), with the nodes of a return map where z² + c has one
-# (perturbation/map_orbit.py).
-FIRST_VERSION, EXACT_VERSION, MAP_VERSION = 1, 2, 3
+# (perturbation/map_orbit.py), and where it leaves that, with places that a step of it follows (mapped_places.py).
+FIRST_VERSION, EXACT_VERSION, MAP_VERSION, MAPPED_VERSION = 1, 2, 3, 4
 _RADIUS_BITS = 32
 _MOST_BITS = 40
 
@@ -40,9 +40,9 @@ class Reference:
             object.__setattr__(self, name, exact(getattr(self, name), f"the reference's {name}"))
         for name in ("step_bits", "tail_bits", "version"):
             object.__setattr__(self, name, whole(getattr(self, name), f"the reference's {name}"))
-        if not FIRST_VERSION <= self.version <= MAP_VERSION:
+        if not FIRST_VERSION <= self.version <= MAPPED_VERSION:
             raise InvalidInputError(
-                f"the reference has version {self.version}; this mandelcl knows {FIRST_VERSION} to {MAP_VERSION}"
+                f"the reference has version {self.version}; this mandelcl knows {FIRST_VERSION} to {MAPPED_VERSION}"
             )
         if self.radius <= 0:
             raise InvalidInputError("the reference's radius must be positive")
@@ -64,9 +64,14 @@ class Reference:
         return self.version == EXACT_VERSION
 
     @property
+    def may_have_mapped_places(self) -> bool:
+        """Whether a step of a return map may follow places of the orbit."""
+        return self.version == MAPPED_VERSION
+
+    @property
     def may_have_map(self) -> bool:
-        """Whether the orbit may have nodes of a return map."""
-        return self.version == MAP_VERSION
+        """Whether the orbit may have nodes of a return map, or places that a step of one follows."""
+        return self.version >= MAP_VERSION
 
     def resolved(self, step_bits: int, tail_bits: int) -> Self:
         """Return the reference with these bits where it leaves them open."""

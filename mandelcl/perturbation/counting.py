@@ -41,7 +41,7 @@ class CountTask:
     def of(cls, job: Job) -> Self:
         """Return what the pixels of a job have in common."""
         reference = job.reference
-        period = map_period(reference) if reference is not None and reference.may_have_map else 0
+        period = 0 if reference is None else map_period(reference)
         return cls(job.iterations, job.radius_squared, fraction_bits(job.view.pitch), job.formula, period)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from mandelcl.base.errors import NEVER, InvalidInputError, Token, stop_if
-from mandelcl.core.reference import MAP_VERSION, Reference
+from mandelcl.core.reference import Reference
 from mandelcl.formulas import Formula
 from mandelcl.formulas.differential import Parts
 from mandelcl.formulas.operations import IntegerErrors, OrbitPoint, Store, Turning
@@ -32,6 +32,7 @@ from mandelcl.perturbation.exact_square import square_orbit
 from mandelcl.perturbation.integers import integers_for, reference_bits
 from mandelcl.perturbation.julia_end import JuliaEnd
 from mandelcl.perturbation.map_orbit import MapSearch
+from mandelcl.perturbation.mapped_square import mapped_orbit
 from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, INSIDE, PERIOD, Orbit
 from mandelcl.perturbation.rationals import Rationals
 
@@ -142,7 +143,7 @@ def exact_orbit(
     cancel: Token = NEVER,
     progress: Callable[[int], None] | None = None,
 ) -> Orbit:
-    """Return the orbit of a reference of version 2 or 3 under a formula, from a phase of it.
+    """Return the orbit of a reference of version 2 or above under a formula, from a phase of it.
 
     It ends at the first of: |Z|² > R², a place at which some c within the radius has z = 0 to first order or, in a
     Julia set, one that `JuliaEnd` finds, the iteration limit, a proof that no orbit of the region escapes. `progress`
@@ -158,9 +159,10 @@ def exact_orbit(
     while True:
         try:
             if square:
-                look = None
-                if reference.version >= MAP_VERSION and radius_squared >= 4:
-                    look = MapSearch(reference, iterations, cancel, progress).look
+                takes_map = reference.may_have_map and radius_squared >= 4
+                if takes_map and reference.may_have_mapped_places:
+                    return mapped_orbit(reference, iterations, radius_squared, bits + spare, cancel, progress)
+                look = MapSearch(reference, iterations, cancel, progress).look if takes_map else None
                 return square_orbit(reference, iterations, radius_squared, bits + spare, cancel, progress, look)
             return _orbit(reference, formula, phase, iterations, radius_squared, bits + spare, cancel, progress)
         except OpenRoundingError as error:

@@ -69,10 +69,10 @@ def square_orbit(
     It ends at the first of: |Z|² > R², |Z| < radius·|dZ/dc|, the iteration limit, a proof that no orbit of the region
     escapes; or where `look` knows the rest. Raises CancelledError, and OpenRoundingError where more bits are needed.
     """
-    return completed(_Computation(reference, iterations, radius_squared, bits), cancel, progress, look)
+    return completed(SquareComputation(reference, iterations, radius_squared, bits), cancel, progress, look)
 
 
-class _Computation(OrbitComputation):
+class SquareComputation(OrbitComputation):
     """An exact orbit under way."""
 
     def __init__(self, reference: Reference, iterations: int, radius_squared: Fraction, bits: int) -> None:
@@ -96,6 +96,10 @@ class _Computation(OrbitComputation):
                 self._advanced, self._most_steps = native.advanced, _NATIVE_STEPS
                 self._search.passes = native.passes
         super().go_on()
+
+    def _room(self) -> int:
+        # Kernels compute more at a time: where they may, the lengths no longer depend on it.
+        return self._look - self.length if self.length >= NATIVE_FROM else super()._room()
 
     def orbit(self) -> Orbit:
         """Return it, once it has ended."""
@@ -144,18 +148,25 @@ class _Computation(OrbitComputation):
         norms = re * re + im * im
         square = float(self._radius_squared)
         near = np.abs(norms - square) <= FAR * max(1.0, square)
-        least = np.minimum(np.abs(re), np.abs(im)) if not self._zeros[1] else np.abs(re)
+        least = self._least(re, im)
         self._special = {}
         outside = np.flatnonzero((norms > square) & ~near)
         inside = int(outside[0]) if len(outside) else len(re)
         for k in np.flatnonzero(near | (least < 2.0**LEAST_EXPONENT)).tolist():
             if k > inside:
                 break
-            place = rounded_place((z_re[k], z_im[k]), self._units(k), self._zeros, self._bits, self._radius_squared)
-            self._special[k] = place
+            self._special[k] = place = self._placed(k, z_re, z_im)
             if place.outside:
                 return k
         return inside
+
+    def _placed(self, k: int, z_re: Sequence[int], z_im: Sequence[int]) -> ExactPlace:
+        """Return one of the next values, rounded exactly."""
+        return rounded_place((z_re[k], z_im[k]), self._units(k), self._zeros, self._bits, self._radius_squared)
+
+    def _least(self, re: Doubles, im: Doubles) -> Doubles:
+        """Return the absolute values of the smaller parts, of those that are not 0 throughout."""
+        return np.minimum(np.abs(re), np.abs(im)) if not self._zeros[1] else np.abs(re)
 
     def _prove(self, count: int, z_re: Sequence[int], z_im: Sequence[int]) -> None:
         """Raise OpenRoundingError where a rounding of the next `count` values is not certain."""
@@ -177,15 +188,20 @@ class _Computation(OrbitComputation):
         if self._whole:
             self._steady = np.full(len(re), True)
             return np.full(len(re), -math.inf)
-        with np.errstate(divide="ignore"):
-            sizes = np.log2(np.hypot(re, im))
-        for k in np.flatnonzero(sizes < LEAST_EXPONENT).tolist():
-            length = max(z_re[k].bit_length(), z_im[k].bit_length())
-            sizes[k] = length - self._bits + 1.0 if length else -float(self._bits)
+        sizes = self._sizes(re, im, z_re, z_im)
         before = np.concatenate([[self._last_size()], sizes[:-1]])
         errors = grown_errors(self._error, before + 1.0, _ROUNDED - self._bits)
         self._steady = errors <= sizes + STEADY
         return errors
+
+    def _sizes(self, re: Doubles, im: Doubles, z_re: Sequence[int], z_im: Sequence[int]) -> Doubles:
+        """Return the logarithms of the next values' moduli."""
+        with np.errstate(divide="ignore"):
+            sizes: Doubles = np.log2(np.hypot(re, im))
+        for k in np.flatnonzero(sizes < LEAST_EXPONENT).tolist():
+            length = max(z_re[k].bit_length(), z_im[k].bit_length())
+            sizes[k] = length - self._bits + 1.0 if length else -float(self._bits)
+        return sizes
 
     def _last_size(self) -> float:
         """Return the logarithm of |Z| where the next values begin."""

@@ -16,6 +16,7 @@ from mandelcl.files import cache
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.integers import reference_bits
+from mandelcl.perturbation.mapped_places import Mapped
 from mandelcl.perturbation.orbit import ESCAPED, Orbit, reference_orbit
 from mandelcl.perturbation.return_map import ReturnMap
 from mandelcl.perturbation.table import Table, build
@@ -131,6 +132,11 @@ def _keep(key: str, orbit: Orbit) -> None:
     if orbit.returns is not None:
         facts["returns"], nodes = orbit.returns.packed()
         arrays += nodes
+    if orbit.mapped is not None:
+        facts["mapped"], places = orbit.mapped.packed()
+        arrays += places
+    if orbit.since:
+        facts["since"] = orbit.since
     head = json.dumps(facts).encode()
     head += b" " * (-len(head) % 8)  # so that the doubles behind it lie as they do in arrays
     values = (np.ascontiguousarray(array, "<f8").data.cast("B") for array in arrays)
@@ -157,10 +163,12 @@ def _orbit(payload: bytes) -> Orbit:
     places = rows * (facts["length"] + 1)
     values = every[:places].reshape(rows, -1)
     returns = ReturnMap.unpacked(facts["returns"], every[places:]) if "returns" in facts else None
-    if returns is None and len(every) != places:
+    mapped = Mapped.unpacked(facts["mapped"], every[places:]) if "mapped" in facts else None
+    if returns is None and mapped is None and len(every) != places:
         raise ValueError("there is more than the places")
+    since = 0 if returns is None and mapped is None else facts["since"]
     inner = tuple((values[row], values[row + 1].astype(np.int32)) for row in range(2, rows, 2))
     tiny = {m: (x, y, exponent) for m, x, y, exponent in facts["tiny"]}
     small = {m: ((x, e), (y, f)) for m, x, e, y, f in facts.get("small", ())}
     edges = {m: (k, e) for m, k, e in facts.get("edges", ())}
-    return Orbit(values[0], values[1], tiny, facts["ended"], small, edges, inner, returns)
+    return Orbit(values[0], values[1], tiny, facts["ended"], small, edges, inner, returns, mapped, since)

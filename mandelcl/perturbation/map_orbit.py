@@ -6,7 +6,7 @@ to nearest; where the bound leaves a rounding open, the nodes are computed again
 
 import cmath
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -35,7 +35,7 @@ from mandelcl.perturbation.paired_jets import Jets, paired_jets
 from mandelcl.perturbation.return_map import ReturnMap, no_nodes, threshold_of
 
 TRIED_FROM = 1 << 17  # iterations: a base is looked for where the orbit has no end before
-_LONGEST_BASE = 1 << 21
+LONGEST_BASE = 1 << 21
 _MOST_NODES = 1 << 20
 _STAYS = 1024  # nodes: an orbit that leaves a map earlier is not carried by it
 _MORE_BITS = 64  # of the base, beyond those of version 1
@@ -46,7 +46,7 @@ _SLOPE_DIGITS = 88  # with 2^21 iterations, more than doubles have
 _LEAST_RADIUS = 2.0**-900
 _MOST_SLOPE = 2.0**900
 _PAIRED = 1 << 18  # iterations of a base from which on pairs of doubles are quicker for terms beside the first
-_ALL_WHOLE, _MOST_WHOLE = 1 << 17, 1 << 23  # of order times iterations: done in integers at once, and at most
+_ALL_WHOLE, MOST_WHOLE = 1 << 17, 1 << 23  # of order times iterations: done in integers at once, and at most
 
 
 class _OpenError(Exception):
@@ -54,7 +54,7 @@ class _OpenError(Exception):
 
 
 @dataclass(slots=True)
-class _Base:
+class Base:
     """The places 1 … p of a reference, as doubles and as integers in units of 2^−bits."""
 
     re: Doubles
@@ -62,6 +62,47 @@ class _Base:
     bits: int
     whole_re: Sequence[int]
     whole_im: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A map that returns after a period, how its base grows, and m where it may be taken while |w|² < 2^m."""
+
+    period: int
+    growth: GrowthSums
+    threshold: int
+
+    @property
+    def leaves(self) -> float:
+        """|w|² from which on the reference leaves: earlier than other orbits, none of which loses bits when it does."""
+        return self.within(4.0)
+
+    def within(self, share: float) -> float:
+        """Return |w|² of at most share/|A|², and no more than a quarter of what the map is taken for."""
+        return min(2.0**self.threshold / 4, share / self.growth.a**2)
+
+
+class Returns:
+    """Finds the places of an orbit under way at which a map may return."""
+
+    def __init__(self, radius: float) -> None:
+        self._radius = radius
+        self._watch = GrowthWatch(radius)
+        self._waiting: list[tuple[int, GrowthSums]] = []
+
+    def among(self, re: Doubles, im: Doubles) -> Iterator[Candidate]:
+        """Yield the maps that return at places 0, 1, … of a reference up to here, once each; not at its beginning."""
+        seen, re, im = self._watch.count + 1, re[: LONGEST_BASE + 1], im[: LONGEST_BASE + 1]
+        if seen >= len(re):
+            return
+        self._waiting += self._watch.add(re[seen:], im[seen:])
+        if len(re) <= TRIED_FROM:
+            return
+        waiting, self._waiting = self._waiting, []
+        for end, growth in waiting:
+            threshold = threshold_of(growth, self._watch, end, self._radius)
+            if threshold is not None:
+                yield Candidate(end, growth, threshold)
 
 
 class MapSearch:
@@ -77,54 +118,46 @@ class MapSearch:
         self._reference, self._iterations = reference, iterations
         self._cancel, self._progress = cancel, progress
         self._radius = float(reference.radius)
-        self._watch = GrowthWatch(self._radius)
-        self._waiting: list[tuple[int, GrowthSums]] = []
+        self._returns = Returns(self._radius)
 
-    def look(self, re: Doubles, im: Doubles, tiny: bool) -> Orbit | None:
+    def look(self, re: Doubles, im: Doubles) -> Orbit | None:
         """Return the whole orbit, by a map, if the places 0, 1, … of a reference up to here show one.
 
-        Where a value of the reference or the radius is too small for doubles, there is none.
+        That is up to a value of the reference that is too small for doubles; nor may the radius be.
         """
-        seen = self._watch.count + 1
-        if tiny or self._radius < _LEAST_RADIUS or seen > _LONGEST_BASE or seen == len(re):
+        if self._radius < _LEAST_RADIUS:
             return None
-        self._waiting += self._watch.add(re[seen:], im[seen:])
-        if len(re) <= TRIED_FROM:
-            return None
-        waiting, self._waiting = self._waiting, []
-        for end, growth in waiting:
-            orbit = self._tried(end, growth, re[: end + 1], im[: end + 1])
+        for candidate in self._returns.among(re, im):
+            orbit = self._tried(candidate, re[: candidate.period + 1], im[: candidate.period + 1])
             if orbit is not None:
                 return orbit
         return None
 
-    def _tried(self, end: int, growth: GrowthSums, re: Doubles, im: Doubles) -> Orbit | None:
+    def _tried(self, candidate: "Candidate", re: Doubles, im: Doubles) -> Orbit | None:
         """Return the orbit by the map that returns at a place, if that carries it."""
-        threshold = threshold_of(growth, self._watch, end, self._radius)
-        if threshold is None:
-            return None
-        base = _base_of(self._reference, re[1:], im[1:], self._cancel)
+        base = base_of(self._reference, re[1:], im[1:], self._cancel)
         if base is None:
             return None
-        found = _Nodes(self._reference, base, growth, threshold, self._cancel).followed(
-            self._iterations, self._progress
-        )
+        found = MapNodes(self._reference, base, candidate, self._cancel).followed(self._iterations, self._progress)
         if found is None:
             return None
         map_, ended = found
         parts = re.copy(), im.copy()
         for part in (*parts, map_.re, map_.im):
             part.flags.writeable = False
-        return Orbit(*parts, {}, ended, returns=map_)
+        return Orbit(*parts, {}, ended, returns=map_, since=max(candidate.period, TRIED_FROM))
 
 
-def _base_of(reference: Reference, re: Doubles, im: Doubles, cancel: Token, length: int | None = None) -> _Base | None:
+def base_of(
+    reference: Reference, re: Doubles, im: Doubles, cancel: Token, length: int | None = None, bits: int = 0
+) -> Base | None:
     """Return the base with integers, each of which is off by what 3 units a step have grown to.
 
-    With a `length`, its doubles are made of them. None where the orbit escapes.
+    With a `length`, its doubles are made of them; `bits` 0: as many as the nodes of version 3 take. None where the
+    orbit escapes.
     """
     length, made = length or len(re), length is not None
-    bits = reference_bits(reference.radius) + _MORE_BITS
+    bits = bits or reference_bits(reference.radius) + _MORE_BITS
     c_re, c_im = (round(part * (1 << bits)) for part in (reference.re, reference.im))
     whole = first_places(c_re, c_im, bits, length, cancel)
     if whole is None:
@@ -132,7 +165,7 @@ def _base_of(reference: Reference, re: Doubles, im: Doubles, cancel: Token, leng
     whole_re, whole_im = whole
     if made:
         re, im = (doubles(part, bits) for part in whole)
-    return _Base(re, im, bits, whole_re, whole_im)
+    return Base(re, im, bits, whole_re, whole_im)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +187,7 @@ def end_of(
     reference: Reference, period: int, nodes: int, cancel: Token, progress: Callable[[int], None]
 ) -> MapEnd | None:
     """Return where a reference's centre is after so many nodes of a period; None where no map returns there."""
-    base = _base_of(reference, no_nodes(), no_nodes(), cancel, period)
+    base = base_of(reference, no_nodes(), no_nodes(), cancel, period)
     if base is None:
         return None
     watch = GrowthWatch(float(reference.radius))
@@ -162,32 +195,34 @@ def end_of(
     threshold = None if growth is None else threshold_of(growth, watch, period, float(reference.radius))
     if growth is None or threshold is None:
         return None
-    return _Nodes(reference, base, growth, threshold, cancel).end(nodes, progress)
+    return MapNodes(reference, base, Candidate(period, growth, threshold), cancel).end(nodes, progress)
 
 
-class _Nodes:
-    """The nodes of a map, to as many bits as it takes."""
+class MapNodes:
+    """The nodes of a map, to as many bits as it takes; `c_bits` None: in units of about the radius."""
 
-    def __init__(self, reference: Reference, base: _Base, growth: GrowthSums, threshold: int, cancel: Token) -> None:
-        self._reference, self._base, self._growth, self._cancel = reference, base, growth, cancel
+    def __init__(
+        self, reference: Reference, base: Base, candidate: Candidate, cancel: Token, c_bits: int | None = None
+    ) -> None:
+        self._reference, self.base, self.cancel = reference, base, cancel
+        self._growth, threshold = candidate.growth, candidate.threshold
         self._period = len(base.re)
-        self._sizes = np.sqrt(base.re[:-1] * base.re[:-1] + base.im[:-1] * base.im[:-1])
+        self.sizes = np.sqrt(base.re[:-1] * base.re[:-1] + base.im[:-1] * base.im[:-1])
         self._radius = float(reference.radius)
-        self._w_bits = math.frexp(growth.a)[1]
-        self._c_bits = -floor_log2(reference.radius)
-        self._scan = scanned(base.re[:-1], base.im[:-1], self._w_bits, self._c_bits, cancel)
+        self.w_bits = math.frexp(self._growth.a)[1]
+        self._c_bits = -floor_log2(reference.radius) if c_bits is None else c_bits
+        self._scan = scanned(base.re[:-1], base.im[:-1], self.w_bits, self._c_bits, cancel)
         self._pairs: Jets | None = None
         self._map = ReturnMap(
             period=self._period,
-            w_bits=self._w_bits,
+            w_bits=self.w_bits,
             c_bits=self._c_bits,
-            threshold=threshold + 2 * self._w_bits,
+            threshold=threshold + 2 * self.w_bits,
             terms=self._scan.terms(self._scan.a),
             re=no_nodes(),
             im=no_nodes(),
         )
-        # The reference leaves earlier than other orbits, so that none beside it loses bits when it begins anew.
-        self._leaves = min(2.0**threshold / 4, 4 / growth.a**2)
+        self.leaves = candidate.leaves
 
     def followed(self, iterations: int, progress: Callable[[int], None] | None) -> tuple[ReturnMap, str] | None:
         """Return the map with its nodes, and how they end; None where the orbit leaves the map soon."""
@@ -205,7 +240,7 @@ class _Nodes:
     def _bits(self) -> int:
         """Return how many bits after the point the nodes take, as a rule."""
         b = abs(self._map.term(0, 1)) * self._radius * 2.0**self._c_bits
-        size = math.hypot(float(self._base.re[-1]), float(self._base.im[-1])) * 2.0**self._w_bits
+        size = math.hypot(float(self.base.re[-1]), float(self.base.im[-1])) * 2.0**self.w_bits
         room = max(0, math.frexp(size / b)[1] if b > 0.0 else 0)
         return _DOUBLE_BITS + room + _GUARD_BITS + _ROUNDING_BITS
 
@@ -213,16 +248,16 @@ class _Nodes:
         """Return where the centre is after so many nodes, to as many bits as the radius asks for."""
         bits = self._bits()
         order = self._order(bits, _MOST_ORDER_OF_END)
-        if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
+        if order is None or (order > ORDER and order * self._period > MOST_WHOLE):
             return None
-        jets, _ = self._coefficients(bits, order)
+        jets, _ = self.coefficients(bits, order)
         known = doubles_of(jets[:ORDER], bits)
         slopes = _Slopes(known, self._map, 1.0)
-        first = self._first(bits)
-        steps = MapSteps.of(first, jets, bits, self._leaves * 4.0**self._w_bits)
+        first = self.first(bits)
+        steps = MapSteps.of(first, jets, bits, self.leaves * 4.0**self.w_bits)
         (x, y), unit = first, 2.0**-bits
         dx, dy = slopes.at(0.0, 0.0)[2:]
-        size, turn = math.log2(abs(known[0])) + self._w_bits, cmath.phase(known[0])
+        size, turn = math.log2(abs(known[0])) + self.w_bits, cmath.phase(known[0])
         for node in range(1, nodes):
             fx, fy, cx, cy = slopes.at(float(x) * unit, float(y) * unit)
             if fx == fy == 0.0:
@@ -233,23 +268,23 @@ class _Nodes:
             if not abs(x) + abs(y) < 64 << bits or not math.hypot(dx, dy) < _MOST_SLOPE:
                 return None
             if node & 0x3FF == 0:
-                stop_if(self._cancel)
+                stop_if(self.cancel)
                 progress(node * self._period)
-        exponent = self._c_bits - self._w_bits
-        return MapEnd((Fraction(x, 1 << bits), Fraction(y, 1 << bits)), (dx, dy), exponent, self._w_bits, size, turn)
+        exponent = self._c_bits - self.w_bits
+        return MapEnd((Fraction(x, 1 << bits), Fraction(y, 1 << bits)), (dx, dy), exponent, self.w_bits, size, turn)
 
-    def _first(self, bits: int) -> tuple[int, int]:
+    def first(self, bits: int) -> tuple[int, int]:
         """Return W_1, which is Z_p, in the map's units."""
-        base = self._base
-        return Whole(int(base.whole_re[-1]), int(base.whole_im[-1]), self._w_bits - base.bits).at(-bits)
+        base = self.base
+        return Whole(int(base.whole_re[-1]), int(base.whole_im[-1]), self.w_bits - base.bits).at(-bits)
 
     def _by_c(self) -> complex:
         """Return the term in c alone, rounded: as far as it is off, a pixel's c is."""
-        base = self._base
+        base = self.base
         b = self._pairs.by_c if self._pairs is not None and self._is_sure(self._pairs) else None
         if b is None:
-            b = whole_slope(base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, _SLOPE_DIGITS, self._cancel)
-        exponent = b.exponent + self._w_bits - self._c_bits
+            b = whole_slope(base.whole_re[:-1], base.whole_im[:-1], base.bits, self.sizes, _SLOPE_DIGITS, self.cancel)
+        exponent = b.exponent + self.w_bits - self._c_bits
         return complex(*(math.ldexp(float(int(part)), exponent) for part in (b.re, b.im)))
 
     def _is_sure(self, pairs: Jets) -> bool:
@@ -259,34 +294,34 @@ class _Nodes:
 
     def _order(self, bits: int, most: int) -> int | None:
         """Return the order to which the nodes take F; None where that is higher than `most`."""
-        own = self._growth.in_units(self._w_bits, self._c_bits)
-        return own.order_for(self._leaves * 4.0**self._w_bits, 2.0**-bits, most)
+        own = self._growth.in_units(self.w_bits, self._c_bits)
+        return own.order_for(self.leaves * 4.0**self.w_bits, 2.0**-bits, most)
 
-    def _coefficients(self, bits: int, order: int) -> tuple[list[Whole], list[float]]:
+    def coefficients(self, bits: int, order: int) -> tuple[list[Whole], list[float]]:
         """Return f_10, f_20, … in the map's units, and bounds of their errors times |t|^j."""
-        growth, t, period = self._growth, self._leaves, self._period
-        reach = t * 4.0**self._w_bits
-        shares = [growth.a * t * (growth.s * t) ** (j - 1) * 2.0**self._w_bits for j in range(1, order + 1)]
+        growth, t, period = self._growth, self.leaves, self._period
+        reach = t * 4.0**self.w_bits
+        shares = [growth.a * t * (growth.s * t) ** (j - 1) * 2.0**self.w_bits for j in range(1, order + 1)]
         off = [j * period * SCANNED * share for j, share in enumerate(shares, 1)]
         whole = order
         if order <= ORDER and order * period > _ALL_WHOLE:
             whole = next((j for j in range(1, order + 1) if off[j - 1] < 2.0 ** (_ROUNDING_BITS - bits)), order)
             whole = max(1, whole - 1 if off[whole - 1] < 2.0 ** (_ROUNDING_BITS - bits) else whole)
         digits = bits + (8 * order * period).bit_length()
-        base = self._base
+        base = self.base
         pairs = None
         if whole == 2 and period >= _PAIRED:
             pairs = self._pairs = self._pairs or paired_jets(
-                base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, self._cancel
+                base.whole_re[:-1], base.whole_im[:-1], base.bits, self.sizes, self.cancel
             )
             if pairs.error * shares[1] < 2.0 ** (_ROUNDING_BITS - bits):
                 whole = 1
-        jets = whole_jets(base.whole_re[:-1], base.whole_im[:-1], base.bits, self._sizes, whole, digits, self._cancel)
+        jets = whole_jets(base.whole_re[:-1], base.whole_im[:-1], base.bits, self.sizes, whole, digits, self.cancel)
         off[:whole] = [8 * j * period * 2.0**-digits * share for j, share in enumerate(shares[:whole], 1)]
         if pairs is not None and whole == 1:
             jets.append(pairs.second)
             off[1] = pairs.error * shares[1]
-        jets = in_map_units(jets, self._w_bits)
+        jets = in_map_units(jets, self.w_bits)
         for j in range(len(jets) + 1, order + 1):
             value = self._map.term(j, 0)
             x, y = (int(math.ldexp(part, bits + 2 * _DOUBLE_BITS)) for part in (value.real, value.imag))
@@ -297,36 +332,48 @@ class _Nodes:
     def _at(self, bits: int, iterations: int, progress: Callable[[int], None] | None) -> tuple[ReturnMap, str] | None:
         """Return what `followed` returns, with so many bits after the point; raises _OpenError."""
         order = self._order(bits, _MOST_ORDER)
-        if order is None or (order > ORDER and order * self._period > _MOST_WHOLE):
+        if order is None or (order > ORDER and order * self._period > MOST_WHOLE):
             return None
-        jets, off = self._coefficients(bits, order)
-        base, period = self._base, self._period
-        steps = MapSteps.of(self._first(bits), jets, bits, self._leaves * 4.0**self._w_bits)
-        rest = self._growth.rest(order, self._leaves, 0.0) * 2.0**self._w_bits
-        own = 8 * self._growth.s_b * self._growth.a * 2.0 ** (self._w_bits - base.bits)  # of Z_p
-        local = sum(off) + rest + own + steps.rounded
+        jets, off = self.coefficients(bits, order)
+        period = self._period
+        steps = MapSteps.of(self.first(bits), jets, bits, self.leaves * 4.0**self.w_bits)
+        local = self.local(steps, off)
         known = doubles_of(jets[:ORDER], bits)
         found = _follow(
             steps,
             _Slopes(known, self._map, self._radius * 2.0**self._c_bits),
             local,
-            self._leaves * 4.0**self._w_bits,
+            self.leaves * 4.0**self.w_bits,
             _MOST_NODES,
-            self._cancel,
+            self.cancel,
             (lambda nodes: progress(period * nodes)) if progress is not None else None,
             max(_STAYS, iterations // period),
         )
         if found is None:
             return None
         re, im, ended = found
+        map_ = replace(self.map_of(known), re=re, im=im)
+        if (len(re) - 1) * period > iterations or ended == AT_LIMIT:
+            return map_.until(iterations), AT_LIMIT
+        return map_, ended
+
+    def local(self, steps: MapSteps, off: Sequence[float]) -> float:
+        """Return what a step is off by at most beside what the place before is, in the map's units.
+
+        `off` bounds what the terms' errors come to.
+        """
+        growth = self._growth
+        rest = growth.rest(len(steps.terms), self.leaves, 0.0) * 2.0**self.w_bits
+        own = 8 * growth.s_b * growth.a * 2.0 ** (self.w_bits - self.base.bits)  # of Z_p
+        return sum(off) + rest + own + steps.rounded
+
+    def map_of(self, known: Sequence[complex]) -> ReturnMap:
+        """Return the map without nodes, its terms in t alone as they are known."""
         terms = list(self._scan.terms((known[0].real, known[0].imag)))
         terms[TERMS.index((0, 1))] = self._by_c()
         for j, value in enumerate(known, 1):
             terms[TERMS.index((j, 0))] = value
-        map_ = replace(self._map, terms=tuple(terms), re=re, im=im)
-        if (len(re) - 1) * period > iterations or ended == AT_LIMIT:
-            return map_.until(iterations), AT_LIMIT
-        return map_, ended
+        return replace(self._map, terms=tuple(terms))
 
 
 class _Slopes:

@@ -1,6 +1,6 @@
 """Steps of a return map, one orbit at a time: what devices must give, to the last bit.
 
-cl/turn_map.cl says what they are. Nothing is said of orbits that stay for ever.
+cl/turn_map.cl and cl/turn_mapped.cl say what they are. Nothing is said of orbits that stay for ever.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,19 @@ class MapRun:
     z: Scaled
     node: int | None
     steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class MappedStep:
+    """What a step from a place leads to: the difference there, that from 0, and whether it is the larger one.
+
+    Where the orbit is not `near` enough to 0 there is no step, and both are where it is.
+    """
+
+    z: Scaled
+    anew: Scaled
+    near: bool
+    returns: bool
 
 
 class MapReplay:
@@ -53,6 +66,20 @@ class MapReplay:
             if number.norm(*after) < number.norm(x, y) or node == self._map.last:
                 (x, y), node = after, 0
         return MapRun(number.normal(x, y, -self._map.w_bits), node, steps)
+
+    def step_from(self, at: Scaled, to: Scaled, z: Scaled) -> MappedStep:
+        """Return a step of the map from a place of a reference, `at`, to another one."""
+        number, w_bits = self._number, self._map.w_bits
+        (u, v), (x, y) = number.plain(self._in_map(at)), number.plain(self._in_map(z))
+        w = number.add(u, x), number.add(v, y)
+        anew = number.normal(*w, -w_bits)
+        if not number.norm(*w) < self._threshold:
+            return MappedStep(anew, anew, near=False, returns=True)
+        x, y = self._step((x, y), (u, v), w)
+        u, v = number.plain(self._in_map(to))
+        w = number.add(u, x), number.add(v, y)
+        returns = number.norm(*w) < number.norm(x, y)
+        return MappedStep(number.normal(x, y, -w_bits), number.normal(*w, -w_bits), near=True, returns=returns)
 
     def _step(self, z: Parts, at: Parts, w: Parts) -> Parts:
         number, plus = self._number, self._plus

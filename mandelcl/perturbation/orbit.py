@@ -32,6 +32,7 @@ from mandelcl.perturbation.integers import (
     normalised,
     reference_bits,
 )
+from mandelcl.perturbation.mapped_places import Mapped
 from mandelcl.perturbation.period import PeriodSearch, Scaled
 from mandelcl.perturbation.return_map import ReturnMap
 
@@ -67,6 +68,8 @@ class Orbit:
 
     Those of version 3 may go on with nodes: `returns` is a return map, whose period is M, and `ended` says how its
     nodes end. One that has `left` ends where it leaves the map: orbits beside it begin anew there.
+
+    Of those of version 4, some places are `mapped`: what follows is not the next iteration but a step of a return map.
     """
 
     re: Doubles
@@ -77,10 +80,14 @@ class Orbit:
     edges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     inner: tuple[tuple[Doubles, Exponents], ...] = ()
     returns: ReturnMap | None = None
+    mapped: Mapped | None = None
+    since: int = 0  # iteration limits up to this one have no such map, or none at all
 
     @property
     def iterations(self) -> int:
-        """How many iterations of the reference's orbit are known: with a return map, those of its nodes."""
+        """How many iterations of the reference's orbit are known: with a return map, those of its nodes or steps."""
+        if self.mapped is not None:
+            return int(self.mapped.iterations(self.length))
         return self.length if self.returns is None else self.returns.period * self.returns.last
 
     @property
@@ -107,6 +114,10 @@ class Orbit:
 
     def serves(self, iterations: int) -> bool:
         """Return whether this is all that an iteration limit needs of the reference's orbit."""
+        if iterations <= self.since:
+            return False
+        if self.mapped is not None and self.ended == AT_LIMIT:
+            return iterations <= self.mapped.limit
         step = 1 if self.returns is None else self.returns.period
         return self.ended != AT_LIMIT or iterations < self.iterations + step
 
@@ -114,14 +125,19 @@ class Orbit:
         """Return the orbit for an iteration limit that is not above the one for which this was computed."""
         if iterations >= self.iterations:
             return self
-        if self.returns is not None and iterations >= self.length:
+        if self.returns is not None:
             return replace(self, ended=AT_LIMIT, returns=self.returns.until(iterations))
+        limit, mapped = iterations, self.mapped
+        if mapped is not None:
+            iterations = mapped.last_within(self.length, limit)
+            mapped = mapped.until(iterations, limit)
         tiny = {index: value for index, value in self.tiny.items() if index <= iterations}
         small = {index: value for index, value in self.small.items() if index <= iterations}
         edges = {index: value for index, value in self.edges.items() if index <= iterations}
         places = slice(iterations + 1)
         inner = tuple((mantissas[places], exponents[places]) for mantissas, exponents in self.inner)
-        return Orbit(self.re[places], self.im[places], tiny, AT_LIMIT, small, edges, inner)
+        re, im = self.re[places], self.im[places]
+        return Orbit(re, im, tiny, AT_LIMIT, small, edges, inner, mapped=mapped, since=self.since)
 
 
 def reference_orbit(
@@ -144,9 +160,8 @@ def reference_orbit(
     return completed(computation, cancel, progress)
 
 
-# Given the places 0, 1, … of an orbit under way, and whether some are too small for doubles: the whole orbit, if those
-# are enough to know it.
-Look: TypeAlias = Callable[[Doubles, Doubles, bool], "Orbit | None"]
+# Given the places 0, 1, … of an orbit under way: the whole orbit, if those are enough to know it.
+Look: TypeAlias = Callable[[Doubles, Doubles], "Orbit | None"]
 
 
 def completed(
@@ -160,8 +175,8 @@ def completed(
         stop_if(cancel)
         computation.go_on()
         if progress is not None:
-            progress(computation.length)
-        if look is not None and not computation.ended:
+            progress(computation.iterations)
+        if look is not None:
             found = look(*computation.places)
             if found is not None:
                 return found
@@ -194,13 +209,14 @@ class OrbitComputation:
         self._look = _FIRST_LOOK
         self._floors: Floors = np.zeros(0, np.int64)  # of the next values that are below 4
         self.length, self.ended = 0, ""
+        self._left_out = 0  # iterations that no place stands for
 
     def go_on(self) -> None:
         """Compute some more of it, and see whether it has ended."""
         spared = self._spared()
         self._take_bits(self._most_bits - spared)
         c_re, c_im = (part >> spared for part in self._c)
-        steps = min(self._steps, self._iterations - self.length)
+        steps = min(self._steps, self._iterations - self.iterations, self._room())
         z_re, z_im = (parts[:steps] for parts in self._advanced(*self._z, c_re, c_im, self._bits, steps))
         re, im = self._rounded(z_re, z_im)
         tiny = self._too_small(re, im, z_re, z_im)
@@ -216,7 +232,7 @@ class OrbitComputation:
         self._z = z_re[count - 1], z_im[count - 1]
         self._keep(re[:count], im[:count])
         self._tiny |= {index: value for index, value in tiny.items() if index < first + count}
-        if found or escaped or self.length == self._iterations:
+        if found or escaped or self.iterations == self._iterations:
             self.ended = PERIOD if found else ESCAPED if escaped else AT_LIMIT
         elif self.length >= self._look:
             self._look = 2 * self.length
@@ -224,9 +240,19 @@ class OrbitComputation:
             self.ended = INSIDE if all_stay(re, im, *self._region) else ""
 
     @property
-    def places(self) -> tuple[Doubles, Doubles, bool]:
-        """The places so far, and whether some are too small for doubles."""
-        return self._re[: self.length + 1], self._im[: self.length + 1], bool(self._tiny)
+    def iterations(self) -> int:
+        """The iterations so far."""
+        return self.length + self._left_out
+
+    @property
+    def places(self) -> tuple[Doubles, Doubles]:
+        """The places so far, without the one at which it ends and from the first on that is too small for doubles."""
+        count = min([self.length + (not self.ended), *self._tiny])
+        return self._re[:count], self._im[:count]
+
+    def _room(self) -> int:
+        """Return how many values there may be at a time for what is asked at certain lengths."""
+        return self._iterations
 
     def orbit(self) -> Orbit:
         """Return it, once it has ended."""

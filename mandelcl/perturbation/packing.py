@@ -18,6 +18,7 @@ from mandelcl.base.words import Words
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.map_growth import growth_along
 from mandelcl.perturbation.map_jets import scan_error
+from mandelcl.perturbation.mapped_places import Mapped
 from mandelcl.perturbation.orbit import INSIDE, Orbit
 from mandelcl.perturbation.return_map import ReturnMap
 from mandelcl.perturbation.table import Table, TableLevel
@@ -59,6 +60,8 @@ class HeaderLayout(IntEnum):
     EDGES = auto()
     EDGE_TOTAL = auto()
     FIRST_RECORD = auto()
+    MAPPED = 53
+    TARGETS = 54
     MAP = 55
     PHASE = 56
 
@@ -212,7 +215,11 @@ def packed(orbit: Orbit, table: Table, packing: Packing) -> Words:
         HeaderLayout.EDGES: _edge_words(orbit, real),
     }
     if orbit.returns is not None:
-        parts[HeaderLayout.MAP] = _map_words(orbit, orbit.returns, real)
+        nodes = np.stack([orbit.returns.re, orbit.returns.im], axis=1).astype(real.dtype)
+        parts[HeaderLayout.MAP] = _map_words(orbit, orbit.returns, nodes.view(np.uint32), real)
+    if orbit.mapped is not None:
+        parts[HeaderLayout.MAPPED] = _map_words(orbit, orbit.mapped.map, _mapped_bits(orbit, orbit.mapped), real)
+        parts[HeaderLayout.TARGETS] = _target_words(levels)
     header = np.zeros(_HEADER_WORDS, np.int64)
     header[HeaderLayout.LENGTH], header[HeaderLayout.SCALE] = orbit.length, packing.scale
     header[HeaderLayout.STEP_KEYS], header[HeaderLayout.TAIL] = reference.step_bits << 8, -reference.tail_bits
@@ -295,14 +302,25 @@ def _index_words(levels: Sequence[TableLevel]) -> Words:
     return words.reshape(-1)
 
 
-def _map_words(orbit: Orbit, returns: ReturnMap, real: Real) -> Words:
-    """Return a return map: its terms, thresholds and constants, what bounds its errors, and behind these the nodes."""
+def _target_words(levels: Sequence[TableLevel]) -> Words:
+    """Return the index to which each record leads."""
+    parts = [level.to for level in levels if level.to is not None]
+    return np.concatenate([np.ones(1, np.int32), *parts]).view(np.uint32)
+
+
+def _mapped_bits(orbit: Orbit, mapped: Mapped) -> Words:
+    """Return a bit for each place: whether a step of the map may follow. The first place is one of them."""
+    bits = np.zeros(-(-(orbit.length + 1) // 32) * 32, bool)
+    bits[0] = bits[mapped.places] = True
+    return np.packbits(bits, bitorder="little").view("<u4").astype(np.uint32)
+
+
+def _map_words(orbit: Orbit, returns: ReturnMap, behind: Words, real: Real) -> Words:
+    """Return a return map: its terms, thresholds and constants, what bounds its errors, and what is behind these."""
     threshold = math.ldexp(1.0, returns.threshold)
     parts = [part for term in returns.terms for part in (term.real, term.imag)]
     reals = np.array([*parts, threshold, threshold / 4], real.dtype).view(np.uint32)
     constants = np.array([returns.period, returns.last, returns.w_bits, returns.c_bits], np.int32).view(np.uint32)
-    nodes = np.empty((returns.last + 1, 2), real.dtype)
-    nodes[:, 0], nodes[:, 1] = returns.re, returns.im
     head = np.zeros(_MAP_HEAD * real.words, np.uint32)
     both = np.concatenate([reals, constants])
     head[: both.size] = both
@@ -310,7 +328,7 @@ def _map_words(orbit: Orbit, returns: ReturnMap, real: Real) -> Words:
     bounds = growth_along(orbit.re[1:last], orbit.im[1:last]).in_units(returns.w_bits, returns.c_bits)
     growth = np.array([bounds.a, bounds.s, bounds.s_b, scan_error(returns.period)], real.dtype).view(np.uint32)
     head[-growth.size :] = growth
-    return np.concatenate([head, nodes.view(np.uint32).reshape(-1)])
+    return np.concatenate([head, behind.reshape(-1)])
 
 
 def _records(levels: Sequence[TableLevel], real: Real) -> Words:

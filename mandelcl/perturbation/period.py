@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +21,24 @@ _SMALL, _LARGE = 2.0**-20, 2.0**4  # |Z|² within these bounds leaves the deriva
 # below the first of these, they cannot meet the period, at |Z| of 2^-10 and more; above the second they do at once.
 _NOWHERE_NEAR, _FAR = -120, 300  # exponents
 _NEAR = 3  # of mantissas in [1/2, 1) with the radius's beside them, one of 2^±this does
+
+
+_LEAST_MANTISSA, _MOST_MANTISSA = 2.0**-64, 2.0**64  # of derivatives beside places of a map
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slopes:
+    """Of each step of a return map the derivative by t, and what is left of that by c without it, as reals."""
+
+    t_re: Doubles
+    t_im: Doubles
+    rest_re: Doubles
+    rest_im: Doubles
+
+    def sizes(self) -> Doubles:
+        """Return the moduli of the derivatives by t."""
+        sizes: Doubles = np.sqrt(self.t_re * self.t_re + self.t_im * self.t_im)
+        return sizes
 
 
 class ScaledDerivative(NamedTuple):
@@ -100,6 +119,38 @@ class PeriodSearch:
             self._normalise()
             start = end
         return False
+
+    def find_mapped(self, w: tuple[Doubles, Doubles], steps: Slopes, w_bits: int, least_growth: int) -> bool:
+        """Look for the period among the places that steps of a return map lead to; return whether it is there.
+
+        `w` are the places in the map's units, w·2^w_bits, and `steps` the derivatives of the steps to them. As `find`
+        does, the search stops before a place, not the first, for which the growth is less than `least_growth`.
+        """
+        x, y, exponent = self._x, self._y, self._exponent
+        one, limit, least = self._beside_map(exponent, w_bits, least_growth)
+        parts = *w, steps.t_re, steps.t_im, steps.rest_re, steps.rest_im
+        for place, (u, v, fx, fy, gx, gy) in enumerate(zip(*(part.tolist() for part in parts), strict=True)):
+            if not _LEAST_MANTISSA < abs(x) + abs(y) < _MOST_MANTISSA:
+                self._x, self._y, self._exponent = x, y, exponent
+                self._normalise()
+                x, y, exponent = self._x, self._y, self._exponent
+                one, limit, least = self._beside_map(exponent, w_bits, least_growth)
+            if place and abs(x) + abs(y) < least:
+                break
+            dx, dy = fx * x - fy * y + gx * one, fx * y + fy * x + gy * one
+            if u * u + v * v < limit * (dx * dx + dy * dy):
+                self._x, self._y, self._exponent = x, y, exponent
+                return True
+            x, y = 2 * (u * dx - v * dy) + one, 2 * (u * dy + v * dx)
+            self._index += 1
+        self._x, self._y, self._exponent = x, y, exponent
+        self._normalise()
+        return False
+
+    def _beside_map(self, exponent: int, w_bits: int, least_growth: int) -> tuple[float, float, float]:
+        """Return 1, (radius·2^(2·w_bits))² and 2^least_growth in units of the derivative's exponent."""
+        radius = math.ldexp(self._radius, min(_FAR, self._radius_exponent + exponent + 2 * w_bits))
+        return math.ldexp(1.0, -exponent), radius * radius, math.ldexp(1.0, max(-_FAR, least_growth - exponent))
 
     def _pass_by(self, passes: "Passes", re: Doubles, im: Doubles, start: int, end: int, least: int) -> int:
         """Take steps as `_pass` does, from `start` on; return where that ends."""

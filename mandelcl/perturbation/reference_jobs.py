@@ -212,14 +212,23 @@ def known_end(key: ReferenceKey) -> bool:
         return _with_end(key) is not None
 
 
+def known_orbit(key: ReferenceKey) -> Orbit | None:
+    """Return the orbit of a reference; None where it is not known."""
+    with _changing:
+        begun = _begun.get(key) or _with_end(key)
+    return begun.future.result()[0] if begun is not None and begun.future.done() and not begun.failed else None
+
+
 def map_period(reference: Reference) -> int:
     """Return the period of a reference's return map; 0 where it has none, or its orbit is not known."""
     with _changing:
         known = [begun for key, begun in _begun.items() if key.reference == reference and not begun.failed]
     for begun in known:
-        returns = begun.future.result()[0].returns if begun.future.done() else None
-        if returns is not None:
-            return returns.period
+        orbit = begun.future.result()[0] if begun.future.done() else None
+        if orbit is not None and orbit.returns is not None:
+            return orbit.returns.period
+        if orbit is not None and orbit.mapped is not None:
+            return orbit.mapped.map.period
     return 0
 
 

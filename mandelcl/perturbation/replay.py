@@ -66,6 +66,8 @@ class Replay:
         self._format = FORMATS[number]
         self._arithmetic = Scalars(IEEE_FORMATS[number], fused=True)
         self._radius_squared, self._iterations = radius_squared, iterations
+        mapped = references[0][0].mapped
+        self._mapped_places = frozenset(() if mapped is None else mapped.places.tolist())
 
     def count(self, re: float, im: float, most: int) -> int | None:
         """Return the count of a point; None where it takes more than so many turns.
@@ -89,8 +91,10 @@ class Replay:
 
     def turns(self, re: float, im: float) -> Iterator[Turn]:
         """Yield the turns of a point's orbit until it is outside or at the iteration limit."""
-        constants, returns = self._constants(re, im), self._references[0][0].returns
+        orbit, constants = self._references[0][0], self._constants(re, im)
+        returns, mapped = orbit.returns, orbit.mapped
         map_ = None if returns is None else MapReplay(returns, self._format, constants[0])
+        by_map = None if mapped is None else MapReplay(mapped.map, self._format, constants[0])
         turn = self._start(re, im, None if map_ is None else 0)
         if turn.outside:
             yield turn
@@ -98,12 +102,34 @@ class Replay:
             if map_ is not None and returns is not None and turn.state.node is not None:
                 run = map_.run(turn.state.z, turn.state.node, self._iterations - turn.n)
                 turn = replace(turn, state=State(run.z, node=run.node), n=turn.n + run.steps * returns.period)
+            elif by_map is not None and (mapped_turn := self._mapped(turn, by_map)) is not None:
+                turn = mapped_turn
             else:
                 turn = (self._run if turn.state.whole else self._step)(turn.state, turn.n, *constants)
                 state = turn.state
                 if map_ is not None and state.place == 0 and map_.enters(state.z, self._iterations - turn.n):
                     turn = replace(turn, state=State(state.z, node=0))
             yield turn
+
+    def _mapped(self, turn: Turn, by_map: MapReplay) -> Turn | None:
+        """Return a turn over a place that a step of a return map may follow; None where there is none to be taken."""
+        orbit, state = self._references[0][0], turn.state
+        mapped, place, left = orbit.mapped, state.place, self._iterations - turn.n
+        if mapped is None or state.whole or (place > 0 and place not in self._mapped_places):
+            return None
+        period = mapped.map.period
+        level, record = self._longest(state, key_of(self._delta(state, state.z)), left)
+        if level is not None and level.length[record] >= period:
+            return None
+        to = place + 1 if place else period
+        step = by_map.step_from(self._value(0, place), self._value(0, to), state.z)
+        if not step.near:
+            return replace(turn, state=State(step.anew)) if place else None
+        if left < period:
+            return replace(turn, n=self._iterations)
+        returns = step.returns or to == orbit.length
+        state = State(step.anew) if returns else State(step.z, to)
+        return replace(turn, state=state, n=turn.n + period)
 
     def smooth(self, re: float, im: float, radius_squared: float, limit: int) -> tuple[int, float]:
         """Return at which iteration a point's orbit, once it has escaped, leaves a larger disc, and |z|² there.
@@ -143,10 +169,11 @@ class Replay:
         t = self._delta(state, z)
         level, record = self._longest(state, key_of(t), self._iterations - n)
         if level is None:
-            z, length = number.sum(t, c), 1
+            z, length, to = number.sum(t, c), 1, None
         else:
-            z, length = self._over(level, record, t, c, square), int(level.length[record])
-        z, place = number.normal(z.re, z.im, z.exponent), state.place + length
+            z, length, to = self._over(level, record, t, c, square), int(level.length[record]), level.to
+        z = number.normal(z.re, z.im, z.exponent)
+        place = state.place + length if to is None else int(to[record])
         there = self._value(phase, place)
         exponent = max(there.exponent, z.exponent)
         power = number.power
@@ -190,7 +217,7 @@ class Replay:
             x, y = self._next(x, y, whole, phase + state.place + steps)
             norm, steps = number.norm(x, y), steps + 1
         place = state.place + steps
-        ended = len(self._references) > 1 and place == length
+        ended = (len(self._references) > 1 and place == length) or bool(self._mapped_places)
         place = place if ended else place % length
         u, v = number.plain(self._value(phase, place))
         u, v = add(x, -u), add(y, -v)

@@ -316,6 +316,24 @@ def joined_steps(
     return result
 
 
+def steps_from(
+    values: Values, starts: Indices, lengths: Indices, follows: Callable[[Indices], Steps], rule: JoinRule
+) -> Steps:
+    """Return the steps over segments of so many places, each joined from what `follows` some places."""
+    order = np.argsort(-lengths, kind="stable")
+    begin = starts[order]
+    steps = follows(begin)
+
+    def following(place: int, live: int) -> tuple[Steps, Indices]:
+        at = begin[:live] + place
+        return follows(at), at
+
+    joined_in_turn(steps, lengths[order], following, values, rule)
+    result = Steps.single(len(starts), rule)
+    result.put(order, steps)
+    return result
+
+
 def first_steps(values: Values, starts: Indices, lengths: Indices, rule: JoinRule) -> Steps:
     """Return the steps over segments of so many iterations, each joined from single ones.
 
@@ -330,15 +348,7 @@ def first_steps(values: Values, starts: Indices, lengths: Indices, rule: JoinRul
     else:
         steps, wide = Steps.single(len(starts), rule), np.arange(len(starts))
     if wide.size:
-        first = begin[wide]
-        rest = Steps.single(wide.size, rule)
-        joined_in_turn(
-            rest,
-            length[wide],
-            lambda place, live: (Steps.single(live, rule), first[:live] + place),
-            values,
-            rule,
-        )
+        rest = steps_from(values, begin[wide], length[wide], lambda at: Steps.single(len(at), rule), rule)
         steps.put(wide, rest)
     result = Steps.single(len(starts), rule)
     result.put(order, steps)

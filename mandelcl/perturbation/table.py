@@ -35,17 +35,21 @@ from mandelcl.perturbation.jets import (
     Positives,
     in_groups,
 )
+from mandelcl.perturbation.mapped_places import Mapped
+from mandelcl.perturbation.mapped_steps import MappedSteps
 from mandelcl.perturbation.orbit import Orbit
-from mandelcl.perturbation.segments import JoinRule, Steps, Values, first_steps, joined_steps
+from mandelcl.perturbation.segments import JoinRule, Steps, Values, first_steps, joined_steps, steps_from
 
 NO_STEP = -(1 << 31)  # the key of a record that is never used
 _LARGEST_KEY = (1 << 31) - 1
 _BLOCK, _LEAN_BLOCK, _FANOUT = 8, 32, 4
 _LEAN_FROM = 30_000_000  # iterations; 16 B each for Z and 18.8 for the table would be 35 B
 _MOST_ITERATIONS = 1 << 30
+_LONGEST = _MOST_ITERATIONS - 1  # of a step that is used
 _AT_ONCE = 4096  # records whose arrays a core's cache holds
 _MOST_THREADS = 8  # more wait for one another between numpy's calls
 _MANTISSA_BITS = 53
+_NONE = np.zeros(0, np.int64)
 _NO_REACH = Positives(np.array([0.5]), np.array([ZERO_EXPONENT], np.int32))
 
 
@@ -56,6 +60,7 @@ class TableLevel:
     block: int
     start: Integers  # the index in the reference at which the step begins
     length: Integers  # the iterations that it takes
+    to: Integers | None  # the index to which the step leads; None where that is `length` further
     mantissas: Floats  # of A, B, D, E, F, each re and im, the larger in [1/2, 1), or both 0; behind them of B̃, Ẽ, G, H
     exponents: Integers  # (5, K): of A, B, D, E, F and those of their groups; ZERO_EXPONENT where all parts are 0
     turned: Mask | None  # whether t is conjugated; None where it never is
@@ -94,7 +99,8 @@ def build(
     """
     if orbit.length >= _MOST_ITERATIONS:
         raise InvalidInputError(f"the reference has {orbit.length} iterations; a table takes fewer than 2^30")
-    values, reach = Values.of(orbit), _NO_REACH if radius is None else _rounded_up(radius)
+    values, mapped = Values.of(orbit), orbit.mapped
+    reach = _NO_REACH if radius is None else _rounded_up(radius)
     end = orbit.length - 1 if ends_before else orbit.length
     block = fanout = _LEAN_BLOCK if end >= _LEAN_FROM else _BLOCK
     above = _levels(end, block)
@@ -107,12 +113,13 @@ def build(
             places = values.close_returns(None if below is None else below.starts, count, fanout)
             mantissas = np.empty((2 * rule.rows, len(places)))
             steps = Steps.within(mantissas, unit_bits is not None)
-            part = partial(_compute, values, below, places, count, rule, steps, cancel)
+            by_map = MappedSteps(orbit, mapped, rule) if mapped is not None and below is None else None
+            part = partial(_compute, values, below, places, count, rule, by_map, steps, cancel)
             tops = range(0, len(places), _AT_ONCE)
             for _done in map(part, tops) if len(tops) == 1 else pool.map(part, tops):
                 pass
             below = _Children(places if below is None else below.starts[places], steps)
-            levels.append(_level(block, below, end, mantissas, reach, rule, unit_bits))
+            levels.append(_level(block, below, end, mapped, mantissas, reach, rule, unit_bits))
             count, block, fanout = len(places), block * _FANOUT, _FANOUT
     return Table(tuple(levels))
 
@@ -139,6 +146,7 @@ def _compute(
     places: Indices,
     count: int,
     rule: JoinRule,
+    by_map: MappedSteps | None,
     steps: Steps,
     cancel: Token,
     top: int,
@@ -151,7 +159,11 @@ def _compute(
     # Where a limit is infinite or a step is of no use, numbers leave their range; what is kept is checked.
     with np.errstate(all="ignore"):
         if below is None:
-            steps.put(inside, first_steps(values, places[inside], counts, rule))
+            found = first_steps(values, places[inside], counts, rule)
+            some = _NONE if by_map is None else by_map.within(places[inside], counts)
+            if by_map is not None and some.size:
+                found.put(some, steps_from(values, places[inside][some], counts[some], by_map.at, rule))
+            steps.put(inside, found)
         else:
             steps.put(inside, joined_steps(values, below.steps, below.starts, places[inside], counts, rule))
 
@@ -160,6 +172,7 @@ def _level(
     block: int,
     at: _Children,
     end: int,
+    mapped: Mapped | None,
     mantissas: Floats,
     reach: Positives,
     rule: JoinRule,
@@ -169,7 +182,10 @@ def _level(
     steps = at.steps
     keys = (steps.t.exponent.astype(np.int64) << 8) + ((steps.t.mantissa * 512.0).astype(np.int64) - 256)
     usable = reach.below(steps.c) & (steps.t.mantissa > 0.0)
-    length = (np.append(at.starts[1:], end) - at.starts).astype(np.int32)
+    boundaries = np.append(at.starts, end)
+    lengths = np.diff(boundaries if mapped is None else mapped.iterations(boundaries))
+    usable &= lengths <= _LONGEST
+    length = np.minimum(lengths, _LONGEST).astype(np.int32)
     bounds = None
     if rule.domain is not None and steps.rows is not None and unit_bits is not None:
         with np.errstate(all="ignore"):
@@ -183,6 +199,7 @@ def _level(
         block=block,
         start=at.starts.astype(np.int32),
         length=length,
+        to=None if mapped is None else boundaries[1:].astype(np.int32),
         mantissas=mantissas,
         exponents=exponents,
         turned=steps.turned if rule.rows == ALL_ROWS else None,

@@ -11,28 +11,32 @@ from mandelcl.base.view import View
 from mandelcl.base.words import Words
 from mandelcl.core.job import Job
 from mandelcl.core.numbers import by_name
+from mandelcl.core.reference import MAP_VERSION, MAPPED_VERSION
 from mandelcl.engine.methods import perturbation
 from mandelcl.engine.variant import Variant, default_variant
 from mandelcl.opencl.device import Device
 from mandelcl.perturbation.counting import CountTask, exact_counts
 from tests.device.targets import SetPace, planes
-from tests.return_maps import BOTH_SIDES, MINIBROT, NEAR_NEUTRAL, Place
+from tests.return_maps import BOTH_SIDES, MINIBROT, NEAR_NEUTRAL, NESTED, Place
 
 _MOST_TURNS = 40_000
 
 
-def _job(place: Place, iterations: int, width: int = 7, height: int = 5) -> Job:
+def _job(place: Place, iterations: int, width: int = 7, height: int = 5, version: int = MAP_VERSION) -> Job:
     view = place.view(width, height)
-    reference = place.reference()
+    reference = place.reference(version)
     return Job(
         view, iterations=iterations, method="perturbation", number="double", rounding="fused", reference=reference
     )
 
 
+pytestmark = pytest.mark.parametrize("number", ["double"])  # which is what return maps take
+
+
 @pytest.fixture(autouse=True)
-def double(device: Device) -> None:
-    """Skip devices without double."""
-    if not device.fp64:
+def double(device: Device, number: str) -> None:
+    """Skip devices without it."""
+    if by_name(number).needs_fp64 and not device.fp64:
         pytest.skip("this device has no double")
 
 
@@ -72,6 +76,43 @@ def test_orbits_near_a_neutral_cycle(device: Device) -> None:
     results, _ = planes(job, device)
     np.testing.assert_array_equal(results[0], _replayed(job))
     assert (results[0] == job.iterations).all()
+
+
+def _mapped(width: int = 7, height: int = 5) -> Job:
+    """Return a job whose orbits come into a map and leave it."""
+    job = _job(NESTED, NESTED.iterations, width, height, MAPPED_VERSION)
+    return replace(job, planes=("counts", "smooth", "last"))
+
+
+def test_counts_beside_mapped_places_are_those_of_the_replay(device: Device) -> None:
+    job = _mapped(5, 3)
+    counts = _replayed(job)
+    assert len(np.unique(counts)) > 5
+    assert (counts == job.iterations).any()
+    results, _ = planes(job, device)
+    np.testing.assert_array_equal(results[0], counts)
+
+
+@pytest.mark.full
+def test_bits_beside_mapped_places_do_not_depend_on_lanes_launches_or_blocks(device: Device) -> None:
+    job = _mapped()
+    expected, _ = planes(job, device)
+    wide = default_variant(device, by_name("double")).lanes > 1
+    for lanes, turns in zip((1, 4, 8) if wide else (1,), (7, 50, 400), strict=False):
+        shape = Variant(lanes, 1, 64, 1, min(lanes, 4), 1, 1)
+        results, _ = planes(job, device, shape, (7, 4), SetPace((3, 2), (turns,)))
+        for found, plane in zip(results, expected, strict=True):
+            np.testing.assert_array_equal(found, plane)
+
+
+@pytest.mark.full
+def test_counts_beside_mapped_places_are_exact(device: Device) -> None:
+    job = _mapped()
+    (counts, *_), _ = planes(job, device)
+    task = replace(CountTask.of(job), period=5249)
+    pixels = [(column, row) for row in range(0, 5, 2) for column in range(0, 7, 2)]
+    points = [job.view.point(column, row) for column, row in pixels]
+    assert [counts[row, column] for column, row in pixels] == exact_counts(task, points)
 
 
 def _certified(job: Job) -> Job:

@@ -9,7 +9,7 @@ import pytest
 
 import mandelcl
 from mandelcl.core.job import Job
-from mandelcl.core.reference import MAP_VERSION
+from mandelcl.core.reference import MAPPED_VERSION
 from tests.explore.page import HOME, Page, Picture, Server
 from tests.explore.quick import QuickPage
 
@@ -121,7 +121,7 @@ def test_long_orbits_take_return_maps_as_render_does(page: Page) -> None:
     picture = page.view({"lattice": chart, "origin": [-16, -9], "size": [32, 18], "iterations": 2_000_000})
     reference = Job.from_json(picture.of("settled")["job"]).reference
     assert reference is not None
-    assert reference.version == MAP_VERSION
+    assert reference.version == MAPPED_VERSION
     same_as_rendered(picture)
 
 

@@ -13,11 +13,11 @@ from mandelcl.core.reference import EXACT_VERSION, Reference
 from mandelcl.formulas import MANDELBROT, Formula
 from mandelcl.formulas.differential import Differential
 from mandelcl.perturbation import exact_orbit as module
-from mandelcl.perturbation import exact_period
+from mandelcl.perturbation import exact_period, exact_square
 from mandelcl.perturbation.exact_batches import Batches, OrbitBatch
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.exact_square import square_orbit
-from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, PERIOD, Orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, ESCAPED, INSIDE, PERIOD, Orbit
 from tests.device import deep
 from tests.host.orbits_exact import PERIOD_998
 from tests.operations import OPERATION_TEXTS
@@ -306,3 +306,15 @@ def test_a_nucleus_of_many_digits_takes_two_attempts(monkeypatch: pytest.MonkeyP
     assert len(attempts) > 2
     assert (found.re.tobytes(), found.im.tobytes()) == (later.re.tobytes(), later.im.tobytes())
     assert (found.small, found.tiny) == (later.small, later.tiny)
+
+
+@pytest.mark.parametrize("at_once", [77, 4096])
+def test_an_orbit_whose_region_stays_inside_ends_at_the_same_place(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """Kernels compute more values at a time than Python does."""
+    monkeypatch.setattr(exact_square, "NATIVE_FROM", 300)
+    monkeypatch.setattr(exact_square, "native_for", lambda _bits: None)
+    monkeypatch.setattr(exact_square, "_MOST_STEPS", at_once)
+    orbit = square_orbit(_reference("0.2499", "1e-9"), 200_000, FOUR, 160)
+    assert (orbit.ended, orbit.length) == (INSIDE, 1024)

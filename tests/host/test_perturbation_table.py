@@ -236,7 +236,7 @@ def test_table_memory_per_iteration(monkeypatch: pytest.MonkeyPatch, lean_from: 
         getattr(level, name)
         for level in levels
         for name in TableLevel.__slots__
-        if name not in ("block", "bounds", "turned")
+        if name not in ("block", "to", "bounds", "turned")
     ]
     assert orbit.re.nbytes + orbit.im.nbytes + sum(array.nbytes for array in arrays) <= most * orbit.length
 

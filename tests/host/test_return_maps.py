@@ -15,7 +15,7 @@ from mandelcl.base.view import View
 from mandelcl.core.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.core.reference import EXACT_VERSION, MAP_VERSION, Reference
 from mandelcl.formulas import MANDELBROT
-from mandelcl.perturbation import map_orbit, packing
+from mandelcl.perturbation import exact_square, map_orbit, packing
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.kept import ReferenceKey, kept_orbit
 from mandelcl.perturbation.locate import Box, locate
@@ -125,8 +125,20 @@ def test_a_smaller_limit_has_fewer_of_the_same_nodes() -> None:
     assert part.serves(500_000)
     assert not part.serves(500_000 + whole.returns.period)
     assert whole.serves(10**15)
-    assert whole.until(1000).returns is None
-    assert whole.until(1000).length == 1000
+    assert not whole.serves(map_orbit.TRIED_FROM)
+    assert whole.serves(map_orbit.TRIED_FROM + 1)
+
+
+@pytest.mark.parametrize("at_once", [100, 4096])
+@pytest.mark.parametrize(("limit", "nodes"), [(20_000, None), (20_001, 1)])
+def test_a_map_is_found_however_many_values_are_computed_at_once(
+    monkeypatch: pytest.MonkeyPatch, at_once: int, limit: int, nodes: int | None
+) -> None:
+    monkeypatch.setattr(map_orbit, "TRIED_FROM", 20_000)
+    monkeypatch.setattr(exact_square, "_MOST_STEPS", at_once)
+    orbit = orbit_of(MINIBROT.reference(), limit)
+    assert (None if orbit.returns is None else orbit.returns.last) == nodes
+    assert orbit.serves(limit)
 
 
 @pytest.mark.usefixtures("fresh_cache")

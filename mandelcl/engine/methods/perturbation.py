@@ -46,9 +46,11 @@ def loop(job: Job) -> tuple[str, ...]:
     inside = "turn_inside.cl" if _tests_interior(job) else "turn_inside_none.cl"
     marks, trail = ("turn_marks.cl", "turn_trail.cl") if trails(job.planes) else NO_TRAIL
     map_errors = "map_errors.cl" if CERTIFIED.name in job.planes else "map_errors_none.cl"
-    map_ = ("return_map.cl", map_errors, "map_cycles.cl", "turn_map.cl") if _may_have_map(job) else ()
+    nodes, mapped = _turns_by_map(job)
     return (
+        *(("return_map.cl",) if nodes or mapped else ()),
         "turn_records.cl",
+        "mapped_places.cl" if mapped else "mapped_places_none.cl",
         "turn_edges.cl",
         *errors,
         derivative,
@@ -57,7 +59,9 @@ def loop(job: Job) -> tuple[str, ...]:
         "turn_steps.cl",
         trail,
         *_plain_steps(job),
-        *map_,
+        *((map_errors, "map_cycles.cl") if nodes or mapped else ()),
+        *(("turn_map.cl",) if nodes else ()),
+        *(("turn_mapped.cl",) if mapped else ()),
         "advance_turns.cl",
     )
 
@@ -124,6 +128,21 @@ def words(job: Job) -> Words:
 def _may_have_map(job: Job) -> bool:
     """Return whether a job's reference may have a return map."""
     return job.reference is not None and job.reference.may_have_map
+
+
+def _turns_by_map(job: Job) -> tuple[bool, bool]:
+    """Return whether orbits of a job may take steps of a return map from node to node, and between places.
+
+    While the reference is not known, that may be; once it is, kernels do without what it does not have, for speed.
+    """
+    from mandelcl.perturbation.reference_jobs import known_orbit
+
+    if not _may_have_map(job):
+        return False, False
+    if not reference_of(job).may_have_mapped_places:
+        return True, False
+    orbit = known_orbit(_key(job))
+    return (True, True) if orbit is None else (orbit.returns is not None, orbit.mapped is not None)
 
 
 def _packing(job: Job) -> Hashable:
