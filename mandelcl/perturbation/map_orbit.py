@@ -133,7 +133,7 @@ class MapSearch:
                 return orbit
         return None
 
-    def _tried(self, candidate: "Candidate", re: Doubles, im: Doubles) -> Orbit | None:
+    def _tried(self, candidate: Candidate, re: Doubles, im: Doubles) -> Orbit | None:
         """Return the orbit by the map that returns at a place, if that carries it."""
         base = base_of(self._reference, re[1:], im[1:], self._cancel)
         if base is None:
@@ -222,7 +222,7 @@ class MapNodes:
             re=no_nodes(),
             im=no_nodes(),
         )
-        self.leaves = candidate.leaves
+        self._leaves = candidate.leaves
 
     def followed(self, iterations: int, progress: Callable[[int], None] | None) -> tuple[ReturnMap, str] | None:
         """Return the map with its nodes, and how they end; None where the orbit leaves the map soon."""
@@ -250,11 +250,11 @@ class MapNodes:
         order = self._order(bits, _MOST_ORDER_OF_END)
         if order is None or (order > ORDER and order * self._period > MOST_WHOLE):
             return None
-        jets, _ = self.coefficients(bits, order)
+        jets, _ = self._coefficients(bits, order)
         known = doubles_of(jets[:ORDER], bits)
         slopes = _Slopes(known, self._map, 1.0)
         first = self.first(bits)
-        steps = MapSteps.of(first, jets, bits, self.leaves * 4.0**self.w_bits)
+        steps = MapSteps.of(first, jets, bits, self._leaves * 4.0**self.w_bits)
         (x, y), unit = first, 2.0**-bits
         dx, dy = slopes.at(0.0, 0.0)[2:]
         size, turn = math.log2(abs(known[0])) + self.w_bits, cmath.phase(known[0])
@@ -295,11 +295,11 @@ class MapNodes:
     def _order(self, bits: int, most: int) -> int | None:
         """Return the order to which the nodes take F; None where that is higher than `most`."""
         own = self._growth.in_units(self.w_bits, self._c_bits)
-        return own.order_for(self.leaves * 4.0**self.w_bits, 2.0**-bits, most)
+        return own.order_for(self._leaves * 4.0**self.w_bits, 2.0**-bits, most)
 
-    def coefficients(self, bits: int, order: int) -> tuple[list[Whole], list[float]]:
+    def _coefficients(self, bits: int, order: int) -> tuple[list[Whole], list[float]]:
         """Return f_10, f_20, … in the map's units, and bounds of their errors times |t|^j."""
-        growth, t, period = self._growth, self.leaves, self._period
+        growth, t, period = self._growth, self._leaves, self._period
         reach = t * 4.0**self.w_bits
         shares = [growth.a * t * (growth.s * t) ** (j - 1) * 2.0**self.w_bits for j in range(1, order + 1)]
         off = [j * period * SCANNED * share for j, share in enumerate(shares, 1)]
@@ -334,16 +334,18 @@ class MapNodes:
         order = self._order(bits, _MOST_ORDER)
         if order is None or (order > ORDER and order * self._period > MOST_WHOLE):
             return None
-        jets, off = self.coefficients(bits, order)
+        jets, off = self._coefficients(bits, order)
         period = self._period
-        steps = MapSteps.of(self.first(bits), jets, bits, self.leaves * 4.0**self.w_bits)
-        local = self.local(steps, off)
+        steps = MapSteps.of(self.first(bits), jets, bits, self._leaves * 4.0**self.w_bits)
+        rest = self._growth.rest(order, self._leaves, 0.0) * 2.0**self.w_bits
+        own = 8 * self._growth.s_b * self._growth.a * 2.0 ** (self.w_bits - self.base.bits)  # of Z_p
+        local = sum(off) + rest + own + steps.rounded
         known = doubles_of(jets[:ORDER], bits)
         found = _follow(
             steps,
             _Slopes(known, self._map, self._radius * 2.0**self._c_bits),
             local,
-            self.leaves * 4.0**self.w_bits,
+            self._leaves * 4.0**self.w_bits,
             _MOST_NODES,
             self.cancel,
             (lambda nodes: progress(period * nodes)) if progress is not None else None,
@@ -356,16 +358,6 @@ class MapNodes:
         if (len(re) - 1) * period > iterations or ended == AT_LIMIT:
             return map_.until(iterations), AT_LIMIT
         return map_, ended
-
-    def local(self, steps: MapSteps, off: Sequence[float]) -> float:
-        """Return what a step is off by at most beside what the place before is, in the map's units.
-
-        `off` bounds what the terms' errors come to.
-        """
-        growth = self._growth
-        rest = growth.rest(len(steps.terms), self.leaves, 0.0) * 2.0**self.w_bits
-        own = 8 * growth.s_b * growth.a * 2.0 ** (self.w_bits - self.base.bits)  # of Z_p
-        return sum(off) + rest + own + steps.rounded
 
     def map_of(self, known: Sequence[complex]) -> ReturnMap:
         """Return the map without nodes, its terms in t alone as they are known."""

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from mandelcl.base.errors import NEVER, Token, stop_if
+from mandelcl.base.errors import NEVER, Token
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation import map_orbit
 from mandelcl.perturbation.exact_places import STEADY, grown_errors
@@ -21,7 +21,7 @@ from mandelcl.perturbation.integers import LEAST_EXPONENT, Doubles, reference_bi
 from mandelcl.perturbation.long_returns import LongReturns
 from mandelcl.perturbation.map_orbit import LONGEST_BASE, MapSearch
 from mandelcl.perturbation.mapped_places import Mapped
-from mandelcl.perturbation.orbit import AT_LIMIT, PERIOD, Orbit
+from mandelcl.perturbation.orbit import AT_LIMIT, PERIOD, Orbit, completed
 from mandelcl.perturbation.period import PeriodSearch, Slopes
 from mandelcl.perturbation.whole_map import MappedSearch, WholeMap
 
@@ -46,16 +46,10 @@ def mapped_orbit(
     of a minibrot in the minibrot.
     """
     computation = _Computation(reference, iterations, radius_squared, bits)
-    search = _Search(reference, iterations, radius_squared, bits, cancel, progress)
-    while not computation.ended:
-        stop_if(cancel)
-        computation.go_on()
-        if progress is not None:
-            progress(computation.iterations)
-        found = search.look(computation)
-        if found is not None:
-            return found
-    return computation.orbit()
+    base = partial(SquareComputation, reference, radius_squared=radius_squared, bits=bits)
+    nodes = partial(MapSearch, reference, iterations, cancel, progress)
+    search = _Search(computation, base, nodes, MappedSearch(reference, bits, cancel), iterations, cancel)
+    return completed(computation, cancel, progress, search.look)
 
 
 class _Search:
@@ -63,27 +57,27 @@ class _Search:
 
     def __init__(
         self,
-        reference: Reference,
+        computation: "_Computation",
+        base: Callable[..., SquareComputation],
+        nodes: Callable[[], MapSearch],
+        maps: MappedSearch,
         iterations: int,
-        radius_squared: Fraction,
-        bits: int,
         cancel: Token,
-        progress: Callable[[int], None] | None,
     ) -> None:
-        self._base = partial(SquareComputation, reference, radius_squared=radius_squared, bits=bits)
-        self._nodes = partial(MapSearch, reference, iterations, cancel, progress)
-        self._first, self._maps = self._nodes(), MappedSearch(reference, bits, cancel)
-        self._cancel, self._iterations = cancel, iterations
+        self._computation, self._base, self._nodes, self._maps = computation, base, nodes, maps
+        self._iterations, self._cancel = iterations, cancel
+        self._first = nodes()
         self._tried_from = map_orbit.TRIED_FROM + 1
 
-    def look(self, computation: "_Computation") -> Orbit | None:
+    def look(self, re: Doubles, im: Doubles) -> Orbit | None:
         """Return the whole orbit, if a map carries it; one that it leaves is for the computation to take."""
+        computation = self._computation
         if computation.map is None:
-            found = self._first.look(*computation.places)
+            found = self._first.look(re, im)
             if found is not None:
                 return found
             if not computation.ended and computation.length % _looks_apart() == 0:
-                computation.take(self._maps.look(*computation.places))
+                computation.take(self._maps.look(re, im))
         end = computation.iterations + (not computation.ended)
         for length in computation.returns:
             if self._tried_from <= length < min(end, self._iterations) and length <= LONGEST_BASE:
@@ -95,13 +89,8 @@ class _Search:
 
     def _carried(self, length: int) -> Orbit | None:
         """Return the whole orbit, by a map that returns among its first iterations; None where none carries it."""
-        base, nodes = self._base(iterations=length + 1), self._nodes()
-        while True:
-            stop_if(self._cancel)
-            base.go_on()
-            found = nodes.look(*base.places)
-            if found is not None or base.ended:
-                return found
+        found = completed(self._base(iterations=length + 1), self._cancel, None, self._nodes().look)
+        return found if found.returns is not None else None
 
 
 def _looks_apart() -> int:

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from mandelcl.perturbation.integers import Doubles
 from mandelcl.perturbation.jets import Indices, Pairs, Positives
 from mandelcl.perturbation.map_growth import growth_along
 from mandelcl.perturbation.mapped_places import Mapped
 from mandelcl.perturbation.orbit import Orbit
+from mandelcl.perturbation.return_map import polynomial
 from mandelcl.perturbation.segments import JoinRule, Steps
 
 
@@ -36,7 +36,7 @@ class MappedSteps:
             (w + c, [map_.term(1, 1), 2 * map_.term(2, 1), 3 * map_.term(3, 1)]),
             (2 * c - w, [map_.term(j, 2) for j in range(3)]),
         ]
-        parts = [_polynomial(terms, t) for _, terms in rows]
+        parts = [polynomial(terms, t) for _, terms in rows]
         exponents = np.array([[exponent] * count for exponent, _ in rows], np.int32)
         jets = Pairs(np.stack([re for re, _ in parts]), np.stack([im for _, im in parts]), exponents).normalised()
         small = math.ldexp(1.0, -rule.step_bits)
@@ -55,11 +55,3 @@ class MappedSteps:
         mine = np.flatnonzero(self.places[index] == places)
         steps.put(mine, self._steps.at(index[mine]))
         return steps
-
-
-def _polynomial(terms: list[complex], t: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
-    """Return f_0 + f_1·t + …, in real operations."""
-    x, y = np.full(len(t[0]), terms[-1].real), np.full(len(t[0]), terms[-1].imag)
-    for term in terms[-2::-1]:
-        x, y = term.real + (x * t[0] - y * t[1]), term.imag + (x * t[1] + y * t[0])
-    return x, y

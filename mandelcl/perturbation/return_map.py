@@ -86,3 +86,11 @@ def threshold_of(growth: GrowthSums, watch: GrowthWatch, end: int, radius: float
 def no_nodes() -> Doubles:
     """Return the first node alone."""
     return np.zeros(1)
+
+
+def polynomial(terms: list[complex], t: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
+    """Return f_0 + f_1·t + …, both parts, in real operations."""
+    x, y = np.full(len(t[0]), terms[-1].real), np.full(len(t[0]), terms[-1].imag)
+    for term in terms[-2::-1]:
+        x, y = term.real + (x * t[0] - y * t[1]), term.imag + (x * t[1] + y * t[0])
+    return x, y

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from mandelcl.perturbation.map_jets import ORDER, TERMS, Whole, doubles_of, in_m
 from mandelcl.perturbation.map_orbit import MOST_WHOLE, Candidate, MapNodes, Returns, base_of
 from mandelcl.perturbation.map_steps import MapSteps
 from mandelcl.perturbation.period import Slopes
+from mandelcl.perturbation.return_map import polynomial
 
 _MOST_ORDER = 128
 # |w|² times |A|² up to which steps of a map are taken, where it allows that: of one that the orbit hardly leaves, and
@@ -113,12 +113,9 @@ class WholeMap:
 
     def slopes(self, re: Doubles, im: Doubles) -> Slopes:
         """Return the derivatives of the steps from some places, whose parts are given in the map's units."""
-        tx, ty = re * re - im * im, 2 * (re * im)
-        f1, f2, f3, f4 = (self.map.term(j, 0) for j in range(1, 5))
-        x, y = _plus(3 * f3, 4 * f4, (tx, ty))
-        x, y = _plus(2 * f2, (x, y), (tx, ty))
-        by_t = _plus(f1, (x, y), (tx, ty))
-        by_c = _plus(self.map.term(0, 1), self.map.term(1, 1), (tx, ty))
+        t = re * re - im * im, 2 * (re * im)
+        by_t = polynomial([j * self.map.term(j, 0) for j in range(1, 5)], t)
+        by_c = polynomial([self.map.term(j, 1) for j in range(2)], t)
         return Slopes(*by_t, by_c[0] - by_t[0], by_c[1] - by_t[1])
 
     def _steps(self, bits: int) -> tuple[MapSteps, list[int], float]:
@@ -169,12 +166,6 @@ class MappedSearch:
     def _map(self, candidate: Candidate, re: Doubles, im: Doubles, share: float) -> WholeMap | None:
         places = re[1 : candidate.period + 1], im[1 : candidate.period + 1]
         return WholeMap.of(self._reference, candidate, places, share, self._bits, self._cancel)
-
-
-def _plus(s: Any, a: Any, t: tuple[Doubles, Doubles]) -> tuple[Doubles, Doubles]:
-    """Return s + a·t in real operations."""
-    (u, v), (p, q) = ((z.real, z.imag) if isinstance(z, complex) else z for z in (s, a))
-    return u + (p * t[0] - q * t[1]), v + (p * t[1] + q * t[0])
 
 
 def _carried(candidate: Candidate, re: Doubles, im: Doubles) -> int:

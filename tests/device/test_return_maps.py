@@ -1,5 +1,6 @@
 """Return maps on every device: the counts of the replay, however the work is cut."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -51,22 +52,31 @@ def _replayed(job: Job) -> Words:
     return counts
 
 
-def test_counts_are_those_of_the_replay(device: Device) -> None:
-    job = _job(MINIBROT, 7_000_000)
+def _assert_counts_are_replayed(job: Job, device: Device, distinct: int) -> None:
     counts = _replayed(job)
-    assert len(np.unique(counts)) > 20
+    assert len(np.unique(counts)) > distinct
     assert (counts == job.iterations).any()
     results, _ = planes(job, device)
     np.testing.assert_array_equal(results[0], counts)
 
 
-@pytest.mark.full
-def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device) -> None:
-    job = _job(MINIBROT, 7_000_000)
+def _in_pieces(job: Job, device: Device) -> Iterator[Words]:
+    """Yield the planes of a job by several numbers of lanes, each with launches and blocks of its own."""
     wide = default_variant(device, by_name("double")).lanes > 1
     for lanes, turns in zip((1, 4, 8) if wide else (1,), (7, 50, 400), strict=False):
         shape = Variant(lanes, 1, 64, 1, min(lanes, 4), 1, 1)
         results, _ = planes(job, device, shape, (7, 4), SetPace((3, 2), (turns,)))
+        yield results
+
+
+def test_counts_are_those_of_the_replay(device: Device) -> None:
+    _assert_counts_are_replayed(_job(MINIBROT, 7_000_000), device, 20)
+
+
+@pytest.mark.full
+def test_bits_do_not_depend_on_lanes_launches_or_blocks(device: Device) -> None:
+    job = _job(MINIBROT, 7_000_000)
+    for results in _in_pieces(job, device):
         np.testing.assert_array_equal(results[0], _replayed(job))
 
 
@@ -85,22 +95,14 @@ def _mapped(width: int = 7, height: int = 5) -> Job:
 
 
 def test_counts_beside_mapped_places_are_those_of_the_replay(device: Device) -> None:
-    job = _mapped(5, 3)
-    counts = _replayed(job)
-    assert len(np.unique(counts)) > 5
-    assert (counts == job.iterations).any()
-    results, _ = planes(job, device)
-    np.testing.assert_array_equal(results[0], counts)
+    _assert_counts_are_replayed(_mapped(5, 3), device, 5)
 
 
 @pytest.mark.full
 def test_bits_beside_mapped_places_do_not_depend_on_lanes_launches_or_blocks(device: Device) -> None:
     job = _mapped()
     expected, _ = planes(job, device)
-    wide = default_variant(device, by_name("double")).lanes > 1
-    for lanes, turns in zip((1, 4, 8) if wide else (1,), (7, 50, 400), strict=False):
-        shape = Variant(lanes, 1, 64, 1, min(lanes, 4), 1, 1)
-        results, _ = planes(job, device, shape, (7, 4), SetPace((3, 2), (turns,)))
+    for results in _in_pieces(job, device):
         for found, plane in zip(results, expected, strict=True):
             np.testing.assert_array_equal(found, plane)
 
