@@ -160,10 +160,8 @@ KERNELS: Mapping[str, Parameters] = MappingProxyType(
             "im": BUFFER,
             "total": UINT,
             "index": ULONG,
-            "least": INT,
-            "most": INT,
             "values": BUFFER,
-            "exponent": BUFFER,
+            "state": BUFFER,
         },
         "whole_jets": {
             "re": BUFFER,

@@ -74,21 +74,21 @@ class Native:
         return WordIntegers(places[: done[0], 0]), WordIntegers(places[: done[0], 1])
 
     def passes(
-        self, re: Doubles, im: Doubles, index: int, growth: ScaledDerivative, least: int, most: int
-    ) -> tuple[ScaledDerivative, int]:
+        self, re: Doubles, im: Doubles, index: int, growth: ScaledDerivative, radius: tuple[float, int], least: int
+    ) -> tuple[ScaledDerivative, int, bool]:
         """Return what `period.Passes` says."""
-        device, values = self._device, np.array(growth[:2])
-        exponent = np.array([growth.exponent, 0], np.int32)
+        device, values = self._device, np.array([*growth[:2], radius[0]])
+        state = np.array([growth.exponent, radius[1], least], np.int32)
         with _running, timeline.span("native growth"):
-            kept = device.allocate(values.nbytes), device.allocate(exponent.nbytes)
-            written = [device.write(buffer, array) for buffer, array in zip(kept, (values, exponent), strict=True)]
+            kept = device.allocate(values.nbytes), device.allocate(state.nbytes)
+            written = [device.write(buffer, array) for buffer, array in zip(kept, (values, state), strict=True)]
             parts = [device.upload(np.ascontiguousarray(part)) for part in (re, im)]
-            numbers = {"total": len(re), "index": index, "least": least, "most": most}
-            arguments = {"re": parts[0], "im": parts[1], **numbers, "values": kept[0], "exponent": kept[1]}
+            numbers = {"total": len(re), "index": index, "values": kept[0], "state": kept[1]}
+            arguments = {"re": parts[0], "im": parts[1], **numbers}
             self._launch("period_growth", self.words, arguments)
-            for event in [*written, device.read(kept[0], values), device.read(kept[1], exponent)]:
+            for event in [*written, device.read(kept[0], values), device.read(kept[1], state)]:
                 device.wait(event)
-        return ScaledDerivative(float(values[0]), float(values[1]), int(exponent[0])), int(exponent[1])
+        return ScaledDerivative(float(values[0]), float(values[1]), int(state[0])), int(state[1]), bool(state[2])
 
     def map_steps(self, numbers: Words64, reals: Doubles, counts: MapCounts) -> tuple[int, int] | None:
         """Take steps of a return map, as cl/whole_map.cl says of the arguments; write w and the reals there again.

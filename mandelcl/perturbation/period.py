@@ -49,9 +49,11 @@ class ScaledDerivative(NamedTuple):
     exponent: int
 
 
-# From values of Z with their index and the growth before them to the growth behind them, and how many they are: those
-# before a look, not the first, at which the exponent is below `least`, or from `most` on. Each 32nd value has a look.
-Passes: TypeAlias = Callable[[Doubles, Doubles, int, ScaledDerivative, int, int], tuple[ScaledDerivative, int]]
+# From values of Z, the index of the first, the growth before it, (m, e) for a radius of m·2^e, and the least growth:
+# the growth behind some of them, how many these are, and whether the next is the period. Before a 0 it ends.
+Passes: TypeAlias = Callable[
+    [Doubles, Doubles, int, ScaledDerivative, tuple[float, int], int], tuple[ScaledDerivative, int, bool]
+]
 
 
 class PeriodSearch:
@@ -92,25 +94,36 @@ class PeriodSearch:
         first, for which the growth is seen to be less than `least_growth`: each 32nd is looked at, and all beside
         values far from 1.
         """
+        first, count, start = self._index, len(re), 0
+        while self.passes is not None and count - start >= _LONG:
+            if self._pass_by(self.passes, re[start:], im[start:], least_growth):
+                return True
+            start = self._index - first
+            if start == count or (start and self._exponent < least_growth):
+                return False
+            if self._step_from(re[start], im[start], tiny):
+                return True
+            self._normalise()
+            start += 1
+        return self._find(re[start:], im[start:], tiny, least_growth, stops=start > 0)
+
+    def _find(self, re: Doubles, im: Doubles, tiny: Mapping[int, Scaled], least_growth: int, *, stops: bool) -> bool:
+        """Do what `find` does, which may stop before the first value, too, if that is said."""
         first, count = self._index, len(re)
         squares = re * re + im * im
         apart = [*np.flatnonzero((squares < _SMALL) | (squares > _LARGE)).tolist(), count]
         twice_re, twice_im = (2 * re).tolist(), (2 * im).tolist()
         start = following = 0
         while start < count:
-            if start and self._exponent < least_growth:
+            if (start or stops) and self._exponent < least_growth:
                 return False
             while apart[following] < start:
                 following += 1
-            end, near = apart[following], self._radius_exponent + self._exponent >= _NOWHERE_NEAR
-            if self.passes is not None and not near and end - start >= _LONG:
-                start = self._pass_by(self.passes, re, im, start, end, least_growth)
-                continue
-            end = min(max(end, start + 1), start + _STEPS - (first + start) % _STEPS)
+            end = min(max(apart[following], start + 1), start + _STEPS - (first + start) % _STEPS)
             found = False
             if start == apart[following]:
-                found = self._step(tiny.get(first + start, (float(re[start]), float(im[start]), 0)))
-            elif near:
+                found = self._step_from(re[start], im[start], tiny)
+            elif self._radius_exponent + self._exponent >= _NOWHERE_NEAR:
                 found = self._run(twice_re[start:end], twice_im[start:end], squares[start:end].tolist())
             else:
                 self._pass(twice_re[start:end], twice_im[start:end])
@@ -152,14 +165,17 @@ class PeriodSearch:
         radius = math.ldexp(self._radius, min(_FAR, self._radius_exponent + exponent + 2 * w_bits))
         return math.ldexp(1.0, -exponent), radius * radius, math.ldexp(1.0, max(-_FAR, least_growth - exponent))
 
-    def _pass_by(self, passes: "Passes", re: Doubles, im: Doubles, start: int, end: int, least: int) -> int:
-        """Take steps as `_pass` does, from `start` on; return where that ends."""
-        growth = ScaledDerivative(self._x, self._y, self._exponent)
-        most = _NOWHERE_NEAR - self._radius_exponent
-        growth, done = passes(re[start:end], im[start:end], self._index, growth, least, most)
+    def _pass_by(self, passes: "Passes", re: Doubles, im: Doubles, least: int) -> bool:
+        """Look for the period among the next values as `passes` does; return whether it was met."""
+        radius = self._radius, self._radius_exponent
+        growth, done, found = passes(re, im, self._index, self.derivative, radius, least)
         self._x, self._y, self._exponent = growth
         self._index += done
-        return start + done
+        return found
+
+    def _step_from(self, re: float, im: float, tiny: Mapping[int, Scaled]) -> bool:
+        """Take one step from the next value, of any size; return whether the period was met at it."""
+        return self._step(tiny.get(self._index, (float(re), float(im), 0)))
 
     def _pass(self, twice_re: list[float], twice_im: list[float]) -> None:
         """Take a few steps of common size among which the period cannot be."""
@@ -178,6 +194,7 @@ class PeriodSearch:
         limit = math.ldexp(self._radius * self._radius, 2 * scale)
         for step, (u, v, square) in enumerate(zip(twice_re, twice_im, squares, strict=True)):
             if square < limit * (x * x + y * y):
+                self._x, self._y = x, y
                 self._index += step
                 return True
             x, y = u * x - v * y + one, u * y + v * x

@@ -123,6 +123,30 @@ def test_growth_is_that_of_the_search(device: Device) -> None:
     assert grown[0] > 60 > grown[1]
 
 
+def test_growth_is_the_same_for_values_of_any_size(device: Device) -> None:
+    random = np.random.default_rng(7)
+    met = set()
+    for case in range(60):
+        size = np.exp2(random.normal(-0.4, 0.4, 3000))
+        special = random.random(3000) < random.choice([0.0, 0.003, 0.2])
+        size[special] = np.exp2(random.uniform(-400 if case % 2 else -12, 6, int(special.sum())))
+        size[random.random(3000) < 0.0005] = 0.0
+        turn = random.uniform(0.0, 2 * np.pi, 3000)
+        re, im = size * np.cos(turn), size * np.sin(turn)
+        im[random.random(3000) < 0.01] = 0.0
+        tiny = dict.fromkeys((np.flatnonzero((re == 0.0) & (im == 0.0)) + 1).tolist(), (0.5, -0.75, -1200))
+        radius, least = Fraction(3, 1 << int(random.integers(3, 700))), int(random.choice([0, 0, 20]))
+        ends = []
+        for passes in (None, Native(device, 4).passes):
+            search = PeriodSearch(radius)
+            search.passes = passes
+            found = search.find(re, im, tiny, least)
+            ends.append((found, search.index, search.derivative))
+        assert ends[0] == ends[1]
+        met.add((ends[0][0], ends[0][1] > 1100))
+    assert met >= {(True, False), (True, True), (False, True)}
+
+
 def test_steps_of_a_map_are_those_of_integers(device: Device) -> None:
     point = NEAR_NEUTRAL.view(64, 36).point(45, 7)
     map_ = point_map(point, 130, 59)
