@@ -17,11 +17,13 @@ from mandelcl.base.exact import floor_log2
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.first_places import first_places
 from mandelcl.perturbation.integers import Doubles, doubles, reference_bits
+from mandelcl.perturbation.map_doubles import NodeSlopes, leaves_soon
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
 from mandelcl.perturbation.map_jets import (
     ORDER,
     SCANNED,
     TERMS,
+    Scan,
     Whole,
     doubles_of,
     in_map_units,
@@ -71,6 +73,11 @@ class Candidate:
     period: int
     growth: GrowthSums
     threshold: int
+
+    @property
+    def w_bits(self) -> int:
+        """The units of w, of 2^−w_bits: |A| is below 1 in them, and no less than a half."""
+        return math.frexp(self.growth.a)[1]
 
     @property
     def leaves(self) -> float:
@@ -135,10 +142,14 @@ class MapSearch:
 
     def _tried(self, candidate: Candidate, re: Doubles, im: Doubles) -> Orbit | None:
         """Return the orbit by the map that returns at a place, if that carries it."""
+        scan = scanned(re[1:-1], im[1:-1], candidate.w_bits, _c_bits(self._reference), self._cancel)
+        if self._leaves_soon(candidate, scan, (float(re[-1]), float(im[-1]))):
+            return None
         base = base_of(self._reference, re[1:], im[1:], self._cancel)
         if base is None:
             return None
-        found = MapNodes(self._reference, base, candidate, self._cancel).followed(self._iterations, self._progress)
+        nodes = MapNodes(self._reference, base, candidate, self._cancel, scan=scan)
+        found = nodes.followed(self._iterations, self._progress)
         if found is None:
             return None
         map_, ended = found
@@ -146,6 +157,24 @@ class MapSearch:
         for part in (*parts, map_.re, map_.im):
             part.flags.writeable = False
         return Orbit(*parts, {}, ended, returns=map_, since=max(candidate.period, TRIED_FROM))
+
+    def _leaves_soon(self, candidate: Candidate, scan: Scan, place: tuple[float, float]) -> bool:
+        """Return whether the orbit is seen to leave a map soon without integers, whose first place is given."""
+        w_bits, c_bits = candidate.w_bits, _c_bits(self._reference)
+        return leaves_soon(
+            candidate.period,
+            candidate.growth.in_units(w_bits, c_bits),
+            scan.terms(scan.a),
+            (math.ldexp(place[0], w_bits), math.ldexp(place[1], w_bits)),
+            candidate.leaves * 4.0**w_bits,
+            self._radius * 2.0**c_bits,
+            _STAYS - 1,
+        )
+
+
+def _c_bits(reference: Reference) -> int:
+    """Return how many bits make c as large as the radius."""
+    return -floor_log2(reference.radius)
 
 
 def base_of(
@@ -199,19 +228,28 @@ def end_of(
 
 
 class MapNodes:
-    """The nodes of a map, to as many bits as it takes; `c_bits` None: in units of about the radius."""
+    """The nodes of a map, to as many bits as it takes; `c_bits` None: in units of about the radius.
+
+    A `scan` of the base in these units is not made again.
+    """
 
     def __init__(
-        self, reference: Reference, base: Base, candidate: Candidate, cancel: Token, c_bits: int | None = None
+        self,
+        reference: Reference,
+        base: Base,
+        candidate: Candidate,
+        cancel: Token,
+        c_bits: int | None = None,
+        scan: Scan | None = None,
     ) -> None:
         self._reference, self.base, self.cancel = reference, base, cancel
         self._growth, threshold = candidate.growth, candidate.threshold
         self._period = len(base.re)
         self.sizes = np.sqrt(base.re[:-1] * base.re[:-1] + base.im[:-1] * base.im[:-1])
         self._radius = float(reference.radius)
-        self.w_bits = math.frexp(self._growth.a)[1]
-        self._c_bits = -floor_log2(reference.radius) if c_bits is None else c_bits
-        self._scan = scanned(base.re[:-1], base.im[:-1], self.w_bits, self._c_bits, cancel)
+        self.w_bits = candidate.w_bits
+        self._c_bits = _c_bits(reference) if c_bits is None else c_bits
+        self._scan = scan or scanned(base.re[:-1], base.im[:-1], self.w_bits, self._c_bits, cancel)
         self._pairs: Jets | None = None
         self._map = ReturnMap(
             period=self._period,
@@ -252,7 +290,7 @@ class MapNodes:
             return None
         jets, _ = self._coefficients(bits, order)
         known = doubles_of(jets[:ORDER], bits)
-        slopes = _Slopes(known, self._map, 1.0)
+        slopes = NodeSlopes(known, self._map.terms, 1.0)
         first = self.first(bits)
         steps = MapSteps.of(first, jets, bits, self._leaves * 4.0**self.w_bits)
         (x, y), unit = first, 2.0**-bits
@@ -343,7 +381,7 @@ class MapNodes:
         known = doubles_of(jets[:ORDER], bits)
         found = _follow(
             steps,
-            _Slopes(known, self._map, self._radius * 2.0**self._c_bits),
+            NodeSlopes(known, self._map.terms, self._radius * 2.0**self._c_bits),
             local,
             self._leaves * 4.0**self.w_bits,
             _MOST_NODES,
@@ -368,30 +406,9 @@ class MapNodes:
         return replace(self._map, terms=tuple(terms))
 
 
-class _Slopes:
-    """F_w and F_c at a point, in doubles: real operations in the order that is written."""
-
-    def __init__(self, known: list[complex], map_: ReturnMap, radius: float) -> None:
-        f = [*known, *[0j] * (ORDER - len(known))]
-        self._f = [(part.real, part.imag) for part in f]
-        by_c, by_tc = map_.term(0, 1) * radius, map_.term(1, 1) * radius
-        self._by_c, self._by_tc = (by_c.real, by_c.imag), (by_tc.real, by_tc.imag)
-
-    def at(self, x: float, y: float) -> tuple[float, float, float, float]:
-        """Return F_w and r·F_c at x + y·i."""
-        tx, ty = x * x - y * y, 2 * (x * y)
-        (a, b), (c, d), (e, f), (g, h) = self._f
-        u, v = 3 * e + 4 * (g * tx - h * ty), 3 * f + 4 * (g * ty + h * tx)
-        u, v = 2 * c + (u * tx - v * ty), 2 * d + (u * ty + v * tx)
-        u, v = a + (u * tx - v * ty), b + (u * ty + v * tx)
-        p, q = self._by_tc
-        by_x, by_y = self._by_c[0] + (p * tx - q * ty), self._by_c[1] + (p * ty + q * tx)
-        return 2 * (x * u - y * v), 2 * (x * v + y * u), by_x, by_y
-
-
 def _follow(
     steps: MapSteps,
-    slopes: _Slopes,
+    slopes: NodeSlopes,
     local: float,
     leaves: float,
     most: int,

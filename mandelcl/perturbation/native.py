@@ -184,8 +184,10 @@ def source_text(name: str, words: int) -> str:
     """Return the text with a kernel of KERNELS, of numbers of so many words."""
     from mandelcl.opencl import texts
 
-    defines = {"LANES": 1, "USE_FP64": int(name != "whole_orbit"), "LIMBS": words}
-    return texts.assemble((f"{name}.cl",) if name == "period_growth" else ("whole.cl", f"{name}.cl"), defines)
+    defines = {"LANES": 1, "USE_FP64": int(name != "whole_orbit")}
+    if name == "period_growth":
+        return texts.assemble((f"{name}.cl",), defines)
+    return texts.assemble(("whole.cl", f"{name}.cl"), defines | {"LIMBS": words})
 
 
 def _packed(numbers: Sequence[int], words: int) -> Words64:

@@ -61,7 +61,7 @@ class WholeMap:
         base = base_of(reference, re, im, cancel, bits=bits + _BASE_BITS)
         if base is None:
             return None
-        w_bits = math.frexp(candidate.growth.a)[1]
+        w_bits = candidate.w_bits
         entry = candidate.within(share)
         steps_bits = max(64, bits - 2 * w_bits + _SPARE_BITS + _ROOM_BITS)
         order = _order_for(candidate.growth, entry, w_bits, steps_bits)
@@ -170,7 +170,7 @@ class MappedSearch:
 
 def _carried(candidate: Candidate, re: Doubles, im: Doubles) -> int:
     """Return over how many steps a map carries an orbit from its first return on, up to so many that are enough."""
-    w_bits = math.frexp(candidate.growth.a)[1]
+    w_bits = candidate.w_bits
     scan = scanned(re[1 : candidate.period], im[1 : candidate.period], w_bits, 2 * w_bits)
     terms = scan.terms(scan.a)
     (a, b), (c, d), (e, f), (g, h) = (

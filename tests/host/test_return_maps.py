@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from mandelcl.base.view import View
 from mandelcl.core.job import LEAST_RADIUS_SQUARED, Job
 from mandelcl.core.reference import EXACT_VERSION, MAP_VERSION, Reference
 from mandelcl.formulas import MANDELBROT
-from mandelcl.perturbation import exact_square, map_orbit, packing
+from mandelcl.perturbation import exact_square, map_doubles, map_orbit, packing
 from mandelcl.perturbation.exact_orbit import exact_orbit
 from mandelcl.perturbation.kept import ReferenceKey, kept_orbit
 from mandelcl.perturbation.locate import Box, locate
@@ -163,6 +164,31 @@ def test_an_orbit_that_leaves_the_map_ends_there_or_has_none(monkeypatch: pytest
     orbit = orbit_of(leaves, 100_000)
     assert orbit.returns is not None
     assert orbit.ended == LEFT
+
+
+def test_what_leaves_soon_in_doubles_does_so_in_integers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(map_orbit, "TRIED_FROM", 64)
+    (nucleus, size), random, verdicts = return_maps.real_minibrot(), Random(5), []
+
+    def leaves_soon(*arguments: Any) -> bool:
+        verdicts.append(map_doubles.leaves_soon(*arguments))
+        return verdicts[-1]
+
+    for _ in range(60):
+        re, im = (Fraction(random.uniform(-2.0, 2.0)) * 10 ** -random.randrange(4) for _ in range(2))
+        radius = abs(size) * Fraction(10) ** -random.randrange(1, 12)
+        reference = Reference(nucleus + re * size, im * size, radius, 20, 12, MAP_VERSION)
+        monkeypatch.setattr(map_orbit, "leaves_soon", leaves_soon)
+        found = orbit_of(reference, 60_000)
+        monkeypatch.setattr(map_orbit, "leaves_soon", lambda *_: False)
+        expected = orbit_of(reference, 60_000)
+        assert (found.ended, found.since) == (expected.ended, expected.since)
+        np.testing.assert_array_equal(found.re, expected.re)
+        assert (found.returns is None) == (expected.returns is None)
+        if found.returns is not None and expected.returns is not None:
+            np.testing.assert_array_equal(found.returns.re, expected.returns.re)
+    assert verdicts.count(True) > 10
+    assert verdicts.count(False) > 2
 
 
 def test_sums_and_integers_agree() -> None:
