@@ -96,6 +96,7 @@ INLINED bool turn_mapped(turning *orbits, const turn_map_constant *c, int_lanes 
     const int_lanes far = on & ~near, ends = on & near & lanes_mask(steps == most);
     on &= ~ends;
     moved |= on | ends;
+    turn_disc_leave(state, on | ends); /* a step of the map follows no disc */
     if (lanes_any(ends)) /* they stay */
       state->n = counts_select(state->n, (count_lanes)(view->max_iterations), ends);
     const int_lanes goes = on & near;
