@@ -158,7 +158,7 @@ static void advance_run(advance_orbits *orbits, count_scalar n, uint strides, bo
 #endif
     ROLLED for (; turns < strides && lanes_any(stepping); turns++) {
 #ifdef HAS_MAPPED_PLACES
-      if (turn_mapped(&turning, &mapped, stepping, view, &count, shortcuts)) {
+      if (turn_mapped(&turning, &c, &mapped, stepping, view, &count, shortcuts)) {
         stepping &= turning.alive & ~turning.state.whole;
         continue;
       }

@@ -86,6 +86,13 @@ INLINED void map_errors_anew(map_errors *errors, number_complex at, number_compl
   map_errors_keep(errors, errors->error + rounded, mask);
 }
 
+/* The lanes of the mask are at w, and stay inside on the way to where a step leads: F holds for twice the threshold. */
+INLINED void map_errors_stay(map_errors *errors, number_complex w, int_lanes mask) {
+  const number_real error = errors->error, of_t = error * fma(map_size(w), (number_real)(2), error);
+  const int_lanes within = lanes_mask(of_t <= errors->threshold);
+  map_errors_keep(errors, scaled_choose((number_real)(INFINITY), error, within), mask);
+}
+
 /* After the steps of the lanes of the mask, whose differences are z in units of 2^−w_bits now. */
 INLINED void map_errors_end(const map_errors *errors, orbit_state *state, int w_bits, int_lanes mask) {
   const int_lanes none = lanes_mask(errors->error == (number_real)(0));

@@ -18,5 +18,8 @@ INLINED void map_errors_step(map_errors *errors, number_complex at, number_compl
 INLINED void map_errors_anew(map_errors *errors, number_complex at, number_complex w, int_lanes mask) {
 }
 
+INLINED void map_errors_stay(map_errors *errors, number_complex w, int_lanes mask) {
+}
+
 INLINED void map_errors_end(const map_errors *errors, orbit_state *state, int w_bits, int_lanes mask) {
 }

@@ -66,8 +66,8 @@ static int_lanes turn_mapped_attracted(const turn_map_constant *c, const orbit_c
 
 /* Up to METHOD_RUN steps of the map in the lanes of the mask that are where one may follow; returns whether there was
  * anything to be done. */
-INLINED bool turn_mapped(turning *orbits, const turn_map_constant *c, int_lanes mask, const advance_view *view,
-                         count_lanes *count, bool shortcuts) {
+INLINED bool turn_mapped(turning *orbits, const orbit_constant *own, const turn_map_constant *c, int_lanes mask,
+                         const advance_view *view, count_lanes *count, bool shortcuts) {
   global const uint *method = view->method;
   if (!method[METHOD_MAPPED]) return false;
   orbit_state *state = &orbits->state;
@@ -75,7 +75,8 @@ INLINED bool turn_mapped(turning *orbits, const turn_map_constant *c, int_lanes 
   if (!lanes_any(on)) return false;
   global const uint *map = method + method[METHOD_MAPPED];
   const uint period = map[MAP_PERIOD], length = method[METHOD_LENGTH];
-  const int_lanes bits = (int_lanes)((int)map[MAP_W_BITS]);
+  const int w_bits = (int)map[MAP_W_BITS];
+  const int_lanes bits = (int_lanes)(w_bits);
   const number_real threshold = (number_real)(method_real(map + MAP_THRESHOLD));
   const map_terms terms = map_terms_of(map);
   const count_lanes begun = state->n, left = (count_lanes)(view->max_iterations) - begun;
@@ -83,6 +84,8 @@ INLINED bool turn_mapped(turning *orbits, const turn_map_constant *c, int_lanes 
   const scaled from = {state->z.z, state->z.e + bits};
   number_complex z = scaled_plain(from);
   uint_lanes place = state->place, steps = (uint_lanes)(0);
+  map_errors errors;
+  map_errors_begin(&errors, state, own, c, map);
   ROLLED for (uint step = 0; step < METHOD_RUN; step++) {
     const scaled beside = {orbits->reference.z, orbits->reference.e + bits};
     const number_complex at = scaled_plain(beside), w = {at.re + z.re, at.im + z.im};
@@ -97,12 +100,16 @@ INLINED bool turn_mapped(turning *orbits, const turn_map_constant *c, int_lanes 
     on &= ~ends;
     moved |= on | ends;
     turn_disc_leave(state, on | ends); /* a step of the map follows no disc */
-    if (lanes_any(ends)) /* they stay */
+    if (lanes_any(ends)) {
+      map_errors_stay(&errors, w, ends);
       state->n = counts_select(state->n, (count_lanes)(view->max_iterations), ends);
+    }
     const int_lanes goes = on & near;
     number_complex slope;
     const number_complex sum = {w.re + at.re, w.im + at.im}, d = scaled_product(z, sum);
     const number_complex after = map_step(terms, c, at, d, &slope);
+    map_errors_step(&errors, at, z, w, d, slope, after, goes);
+    map_errors_anew(&errors, at, w, far);
     z = number_keep(z, number_keep(w, after, goes), on);
     steps -= LANED(as_uint)(goes); /* a mask is −1 */
     place = select(place, select(place + 1, (uint_lanes)(period), first), goes);
@@ -112,10 +119,13 @@ INLINED bool turn_mapped(turning *orbits, const turn_map_constant *c, int_lanes 
     const int_lanes anew = far | (goes & (lanes_mask(scaled_norm(next) < scaled_norm(z)) |
                                           lanes_mask(place == (uint_lanes)(length))));
     if (lanes_any(anew)) {
+      map_errors_anew(&errors, next_at, next, anew & ~far);
       z = number_keep(z, next, anew & ~far);
       place = select(place, (uint_lanes)(0), anew);
       state->n = counts_select(state->n, begun + counts_convert(steps) * (count_lanes)(period), anew);
       turn_rebase(orbits, scaled_from(z, -bits), anew);
+      map_errors_end(&errors, state, w_bits, anew);
+      step_errors_measure(&orbits->errors, state, orbits->reference, anew);
       turn_decide(orbits, count, (int_lanes)(0), shortcuts ? anew : (int_lanes)(0), view);
     }
     on = turn_mapped_lanes(method, place, on & orbits->alive, &begins);
@@ -128,6 +138,8 @@ INLINED bool turn_mapped(turning *orbits, const turn_map_constant *c, int_lanes 
   state->z = scaled_keep(state->z, scaled_from(z, -bits), moved);
   state->place = select(state->place, place, moved);
   state->whole &= ~moved;
+  map_errors_end(&errors, state, w_bits, moved);
+  step_errors_measure(&orbits->errors, state, orbits->reference, moved);
   turn_decide(orbits, count, (int_lanes)(0), (int_lanes)(0), view);
   return true;
 }

@@ -24,7 +24,7 @@ from mandelcl.core.job_text import (
     text,
 )
 from mandelcl.core.planes import CERTIFIED, DISTANCE, LAST, SMOOTH, Facts, first_words, ordered, trails, words_of
-from mandelcl.core.reference import EXACT_VERSION, MAP_VERSION, Reference
+from mandelcl.core.reference import EXACT_VERSION, Reference
 from mandelcl.formulas import MANDELBROT, Formula
 
 # Smooth colouring carries an escaped orbit on to |z| > 128; a job's own radius may not lie beyond that.
@@ -226,12 +226,10 @@ def _require_mapped(job: Job, version: int) -> None:
         raise InvalidInputError(
             f"references of version {version} have return maps, which take double; use --number double"
         )
-    certified = "certified ones too, " if version == MAP_VERSION else ""
-    unfit = CERTIFIED.name in job.planes and not certified
-    if unfit or DISTANCE.name in job.planes or trails(job.planes) or job.radius_squared < 4:
+    if DISTANCE.name in job.planes or trails(job.planes) or job.radius_squared < 4:
         raise InvalidInputError(
-            f"references of version {version} give counts, {certified}smooth fractions and last values, with an escape "
-            "radius of 2 and more; leave the reference out"
+            f"references of version {version} give counts, certified ones too, smooth fractions and last values, with "
+            "an escape radius of 2 and more; leave the reference out"
         )
 
 

@@ -13,7 +13,7 @@ from mandelcl.core.job import Job
 from mandelcl.core.numbers import DOUBLE, FLOAT, NumberFormat, by_name, candidates
 from mandelcl.core.numbers.ieee import IEEE_FORMATS
 from mandelcl.core.planes import CERTIFIED, COUNTS, DISTANCE, trails
-from mandelcl.core.reference import FIRST_VERSION, MAP_VERSION, MAPPED_VERSION, Reference
+from mandelcl.core.reference import FIRST_VERSION, MAPPED_VERSION, Reference
 from mandelcl.engine import antialiasing, reach
 from mandelcl.engine.device_class import DeviceClass
 from mandelcl.engine.iteration_limit import Survey, automatic_limit, surveyed
@@ -108,7 +108,7 @@ def _with_method(job: Job, devices: Sequence[DeviceClass]) -> tuple[Job, tuple[s
     by_name(number).encode(job.radius_squared, "the escape radius squared")  # a line, before a reference is computed
     reference = job.reference or Reference.of(job.view)
     if job.reference is None and number == DOUBLE.name and job.formula.knows_inside and _may_take_maps(job):
-        reference = replace(reference, version=_map_version(job))
+        reference = replace(reference, version=MAPPED_VERSION)
     reference = reference.resolved(*_bits(job, reference)[number])
     if not reference.reaches(job.view):
         raise InvalidInputError("the reference does not reach all of the view; leave it out, or give a larger radius")
@@ -122,12 +122,7 @@ def named_as_chosen(job: Job, classes: Sequence[DeviceClass]) -> Job:
         return job
     number = job.number if job.number != "auto" else _perturbed(job, classes).name
     maps = number == DOUBLE.name and _may_take_maps(job)
-    return replace(job, reference=replace(job.reference, version=_map_version(job))) if maps else job
-
-
-def _map_version(job: Job) -> int:
-    """Return the version of references with return maps that serves a job: one bounds errors, one has fewer places."""
-    return MAP_VERSION if CERTIFIED.name in job.planes else MAPPED_VERSION
+    return replace(job, reference=replace(job.reference, version=MAPPED_VERSION)) if maps else job
 
 
 def _may_take_maps(job: Job) -> bool:

@@ -17,10 +17,9 @@ from mandelcl.base.errors import InvalidInputError
 from mandelcl.base.words import Words
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.map_growth import growth_along
-from mandelcl.perturbation.map_jets import scan_error
 from mandelcl.perturbation.mapped_places import Mapped
 from mandelcl.perturbation.orbit import INSIDE, Orbit
-from mandelcl.perturbation.return_map import ReturnMap
+from mandelcl.perturbation.return_map import ReturnMap, terms_off
 from mandelcl.perturbation.table import Table, TableLevel
 
 Reals: TypeAlias = npt.NDArray[Any]
@@ -326,7 +325,7 @@ def _map_words(orbit: Orbit, returns: ReturnMap, behind: Words, real: Real) -> W
     head[: both.size] = both
     last = 1 + returns.period
     bounds = growth_along(orbit.re[1:last], orbit.im[1:last]).in_units(returns.w_bits, returns.c_bits)
-    growth = np.array([bounds.a, bounds.s, bounds.s_b, scan_error(returns.period)], real.dtype).view(np.uint32)
+    growth = np.array([bounds.a, bounds.s, bounds.s_b, terms_off(returns, bounds)], real.dtype).view(np.uint32)
     head[-growth.size :] = growth
     return np.concatenate([head, behind.reshape(-1)])
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mandelcl.perturbation.integers import Doubles
 from mandelcl.perturbation.map_growth import GrowthSums, GrowthWatch
-from mandelcl.perturbation.map_jets import ORDER, TERMS
+from mandelcl.perturbation.map_jets import ORDER, TERMS, scan_error
 
 _TARGET = 2.0**-52  # of |A|·T: what may be left out at |w|² of 2T
 _LEAST, _MOST = 16.0, 2.0**600  # T times |A|²: where |w| is 4/|A|, an orbit has as good as left
@@ -81,6 +81,22 @@ def threshold_of(growth: GrowthSums, watch: GrowthWatch, end: int, radius: float
         range(least + 1, most + 1), True, key=lambda m: not watch.reach(end, growth, 2.0 ** (m + 1), radius)
     )
     return least + held
+
+
+def terms_off(map_: ReturnMap, growth: GrowthSums) -> float:
+    """Return what a map's terms are off by at most, as a share of what `growth` bounds them by, in the map's units.
+
+    Those in t alone may have been rounded to a unit, of which they are multiples: by so little that F_t is off by no
+    more than 4·share·a·s·|t| and a few roundings, as far as the map is taken.
+    """
+    most, rounded = 2.0**map_.threshold, 0.0
+    for j in range(2, ORDER + 1):
+        parts = [part for part in (map_.term(j, 0).real, map_.term(j, 0).imag) if part]
+        share = min((1 / part.as_integer_ratio()[1] / (growth.a * growth.s) for part in parts), default=1.0)
+        for _ in range(2, j):
+            share *= most if parts else growth.s * most
+        rounded += j / 4 * share
+    return max(scan_error(map_.period), rounded)
 
 
 def no_nodes() -> Doubles:

@@ -1,11 +1,13 @@
 """References of version 4: the exact orbit's places, of which a step of a return map follows some."""
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -16,7 +18,9 @@ from mandelcl.core.job import Job
 from mandelcl.core.reference import EXACT_VERSION, MAP_VERSION, MAPPED_VERSION, Reference
 from mandelcl.formulas import MANDELBROT
 from mandelcl.perturbation import map_orbit
+from mandelcl.perturbation.error_rows import A_ERROR, B_ERROR, G0, MD, Domain
 from mandelcl.perturbation.exact_orbit import exact_orbit
+from mandelcl.perturbation.jets import Positives
 from mandelcl.perturbation.kept import ReferenceKey, kept_orbit
 from mandelcl.perturbation.long_returns import LongReturns
 from mandelcl.perturbation.mapped_places import Mapped
@@ -27,6 +31,8 @@ from mandelcl.perturbation.packing import HeaderLayout
 from mandelcl.perturbation.segments import JoinRule
 from mandelcl.perturbation.table import build
 from tests import return_maps
+from tests.host.orbits_exact import ZERO, number, orbit_values
+from tests.host.test_perturbation_bounds import iterated, log_sum
 from tests.return_maps import MINIBROT, NESTED, NESTED_NODES, REAL_PERIOD
 
 FOUR = Fraction(4)
@@ -195,6 +201,50 @@ def test_steps_of_the_table_are_those_of_the_iterations_they_stand_for() -> None
 
 
 @early
+@pytest.mark.parametrize("above", [BESIDE, REAL])
+def test_errors_of_steps_of_the_map_stay_within_their_bounds(above: Fraction) -> None:
+    """Where t or c is large, what is left out decides, and else what is rounded: both come near their bounds."""
+    orbit, random = leaving(above), Random(1)
+    reference, mapped = return_maps.leaving_reference(EXACT_VERSION, above), orbit.mapped
+    assert mapped is not None
+    period = mapped.map.period
+    domain = Domain.of(Positives.of(np.array([0.5]), np.array([-99], np.int32)), 1)
+    steps = MappedSteps(orbit, mapped, JoinRule(20, domain, MANDELBROT.lines, 0)).at(mapped.places)
+    assert steps.rows is not None
+    values = orbit_values((reference.re, reference.im), orbit.iterations, 700)
+    most_t, most_c = (math.log2(float(limit.mantissa[0])) + int(limit.exponent[0]) for limit in (steps.t, steps.c))
+    gaps: dict[tuple[float, float], float] = {}
+    for index, first in enumerate(mapped.iterations(mapped.places).tolist()):
+        a, b, d, e, f = (
+            number(float(re), float(im), int(exponent))
+            for re, im, exponent in zip(
+                *(part[:, index] for part in (steps.jets.re, steps.jets.im)), steps.jets.exponent[:, index], strict=True
+            )
+        )
+        rows = steps.rows[:, index]
+        for sizes in ((4, -math.inf), (-math.inf, 0), (4, 0), (-30, -math.inf), (-math.inf, -30)):
+            t, c = (
+                number(random.uniform(-0.7, 0.7), random.uniform(-0.7, 0.7), math.floor(most + size))
+                if size > -99
+                else ZERO
+                for most, size in zip((most_t, most_c), sizes, strict=True)
+            )
+            off = (
+                a * t + b * c + (d * t + e * c) * t + f * c * c - iterated(values[first + 1 : first + period], t, c)
+            ).size
+            by_t, by_c = max(t.size, -1e9), max(c.size, -1e9)
+            allowed = log_sum(
+                a.size + by_t + math.log2(rows[A_ERROR]) - 53,
+                rows[B_ERROR] + by_c,
+                *(rows[G0 + k] + (3 - k) * by_t + k * by_c for k in range(4)),
+                *(math.log2(32 * period) - 53 + rows[MD + k] + (2 - k) * by_t + k * by_c for k in range(3)),
+            )
+            gaps[sizes] = max(gaps.get(sizes, -math.inf), off - allowed)
+    assert len(gaps) == 5
+    assert all(-8 < gap <= 0 for gap in gaps.values()), gaps
+
+
+@early
 @pytest.mark.parametrize("iterations", [79, 20_000])
 def test_records_lead_from_place_to_place(iterations: int) -> None:
     orbit = leaving(BESIDE, iterations)
@@ -237,7 +287,6 @@ def test_a_job_keeps_the_version() -> None:
     ("change", "message"),
     [
         (lambda: _job(number="float"), "version 4 have return maps, which take double"),
-        (lambda: _job(planes=("counts", "certified")), "version 4 give counts, smooth fractions and last values"),
         (lambda: _job(planes=("counts", "distance")), "version 4 give counts"),
         (lambda: _job(reference=NESTED.reference(5)), "knows 1 to 4"),
     ],
