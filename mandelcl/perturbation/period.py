@@ -96,6 +96,8 @@ class PeriodSearch:
         """
         first, count, start = self._index, len(re), 0
         while self.passes is not None and count - start >= _LONG:
+            if start and self._exponent < least_growth:
+                return False
             if self._pass_by(self.passes, re[start:], im[start:], least_growth):
                 return True
             start = self._index - first
