@@ -22,14 +22,11 @@ static double growth_square(double x, double y) {
 
 /* The same number with its larger part in [1/2, 1), but for an exponent that would be below `least`. */
 static growth_number growth_normal(growth_number value, int least) {
-  int up;
-  if (value.x == 0.0 && value.y == 0.0) value.exponent = 0;
+  int up, exponent = value.x == 0.0 && value.y == 0.0 ? 0 : value.exponent;
   frexp(fmax(fabs(value.x), fabs(value.y)), &up);
-  up = max(up, least - value.exponent);
-  value.x = ldexp(value.x, -up);
-  value.y = ldexp(value.y, -up);
-  value.exponent += up;
-  return value;
+  up = max(up, least - exponent);
+  const growth_number normal = {ldexp(value.x, -up), ldexp(value.y, -up), exponent + up};
+  return normal;
 }
 
 /* Whether a value that is not 0, normalised, lies within the radius times the size of the derivative. */
