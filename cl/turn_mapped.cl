@@ -27,11 +27,10 @@ static int_lanes turn_covered(global const uint *method, uint index, int_lanes k
 static int_lanes turn_mapped_lanes(global const uint *method, uint_lanes place, int_lanes mask, int_lanes *begins) {
   uint places[LANES];
   int at[LANES], begin[LANES];
-  global const uint *map = method + method[METHOD_MAPPED];
   const uint first = method[METHOD_FIRST_RECORD], shift = method[METHOD_SHIFT];
   lanes_store(place, places);
   for (uint l = 0; l < LANES; l++) {
-    at[l] = ((map[MAP_PLACES + (places[l] >> 5)] >> (places[l] & 31)) & 1) ? -1 : 0;
+    at[l] = turn_mapped_at(method, places[l]) ? -1 : 0;
     begin[l] = turn_index(method, first + (places[l] >> shift))[0] == places[l] ? -1 : 0;
   }
   const int_lanes mapped = mask & lanes_load(at);
