@@ -101,12 +101,10 @@ class PeriodSearch:
             if self._pass_by(self.passes, re[start:], im[start:], least_growth):
                 return True
             start = self._index - first
-            if start == count or (start and self._exponent < least_growth):
-                return False
-            if self._step_from(re[start], im[start], tiny):
+            following = slice(start, start + 1)  # a 0, if any
+            if self._find(re[following], im[following], tiny, least_growth, stops=start > 0):
                 return True
-            self._normalise()
-            start += 1
+            start = self._index - first
         return self._find(re[start:], im[start:], tiny, least_growth, stops=start > 0)
 
     def _find(self, re: Doubles, im: Doubles, tiny: Mapping[int, Scaled], least_growth: int, *, stops: bool) -> bool:
@@ -124,7 +122,7 @@ class PeriodSearch:
             end = min(max(apart[following], start + 1), start + _STEPS - (first + start) % _STEPS)
             found = False
             if start == apart[following]:
-                found = self._step_from(re[start], im[start], tiny)
+                found = self._step(tiny.get(first + start, (float(re[start]), float(im[start]), 0)))
             elif self._radius_exponent + self._exponent >= _NOWHERE_NEAR:
                 found = self._run(twice_re[start:end], twice_im[start:end], squares[start:end].tolist())
             else:
@@ -174,10 +172,6 @@ class PeriodSearch:
         self._x, self._y, self._exponent = growth
         self._index += done
         return found
-
-    def _step_from(self, re: float, im: float, tiny: Mapping[int, Scaled]) -> bool:
-        """Take one step from the next value, of any size; return whether the period was met at it."""
-        return self._step(tiny.get(self._index, (float(re), float(im), 0)))
 
     def _pass(self, twice_re: list[float], twice_im: list[float]) -> None:
         """Take a few steps of common size among which the period cannot be."""
