@@ -141,7 +141,7 @@ def point_map(point: tuple[Fraction, Fraction], bits: int, period: int) -> Point
     first = Whole(int(whole_re[-1]), int(whole_im[-1]), w_bits - c_bits).at(-map_bits)
     steps = MapSteps.of(first, jets, map_bits, leaves)
     slopes = [j * value for j, value in enumerate(doubles_of(jets[:ORDER], map_bits), 1)]
-    shares = sum(j * own.a * leaves * (own.s * leaves) ** (j - 1) for j in range(1, order + 1))
+    shares = sum(j * share for j, share in enumerate(own.terms(order, leaves), 1))
     off = 8 * period * 2.0**-digits * shares + _PLACE_UNITS * own.s_b * own.a * 2.0**-c_bits
     off += own.rest(order, leaves, 0.0) + steps.rounded
     return PointMap(period, w_bits, leaves, steps, (slopes[0], *slopes[:0:-1]), own.a, off)

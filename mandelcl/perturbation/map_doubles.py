@@ -1,4 +1,4 @@
-"""A return map in doubles: the slopes at its nodes, and whether these leave it soon."""
+"""A return map in doubles: steps of it, the slopes at its nodes, and whether these leave it soon."""
 
 import math
 from collections.abc import Sequence
@@ -35,6 +35,20 @@ class NodeSlopes:
         return 2 * (x * u - y * v), 2 * (x * v + y * u), by_x, by_y
 
 
+def in_t_alone(terms: Sequence[complex]) -> list[complex]:
+    """Return f_10, f_20, … of TERMS."""
+    return [terms[TERMS.index((j, 0))] for j in range(1, ORDER + 1)]
+
+
+def next_node(first: tuple[float, float], known: Sequence[complex], x: float, y: float) -> tuple[float, float]:
+    """Return F at x + y·i, from W_1 and the terms in t alone: real operations in the order that is written."""
+    t_x, t_y = x * x - y * y, 2 * (x * y)
+    u, v = known[-1].real, known[-1].imag
+    for term in known[-2::-1]:
+        u, v = term.real + (u * t_x - v * t_y), term.imag + (u * t_y + v * t_x)
+    return first[0] + (u * t_x - v * t_y), first[1] + (u * t_y + v * t_x)
+
+
 def leaves_soon(
     period: int,
     growth: GrowthSums,
@@ -49,9 +63,9 @@ def leaves_soon(
     All is in the map's units: the growth, the terms in doubles, W_1, |w|² from which on a node has left, and the
     radius. There |F_ww| is below 4.
     """
-    known = [terms[TERMS.index((j, 0))] for j in range(1, ORDER + 1)]
+    known = in_t_alone(terms)
     slopes = NodeSlopes(known, terms, radius)
-    local = sum(j * period * SCANNED * growth.a * leaves * (growth.s * leaves) ** (j - 1) for j in range(1, ORDER + 1))
+    local = sum(j * period * SCANNED * share for j, share in enumerate(growth.terms(ORDER, leaves), 1))
     local += growth.rest(ORDER, leaves, 0.0) + _ROUNDED
     (x, y), (dx, dy) = first, slopes.at(0.0, 0.0)[2:]
     error, slope_error = local, math.hypot(dx, dy) * _SLOPE_SHARE
@@ -66,10 +80,5 @@ def leaves_soon(
         slope_error = (f + off) * slope_error + off * slope + (f * slope + math.hypot(cx, cy)) * _SLOPE_SHARE
         dx, dy = fx * dx - fy * dy + cx, fx * dy + fy * dx + cy
         error = (f + 4 * error) * error + local
-        t_x, t_y = x * x - y * y, 2 * (x * y)
-        x = y = 0.0
-        for term in reversed(known):
-            x, y = x + term.real, y + term.imag
-            x, y = x * t_x - y * t_y, x * t_y + y * t_x
-        x, y = x + first[0], y + first[1]
+        x, y = next_node(first, known, x, y)
     return False

@@ -27,6 +27,10 @@ class GrowthSums:
     s: float
     s_b: float
 
+    def terms(self, order: int, t: float) -> list[float]:
+        """Return bounds on a map's terms in t alone, up to an order, for |t| up to this."""
+        return [self.a * t * (self.s * t) ** (j - 1) for j in range(1, order + 1)]
+
     def rest(self, order: int, t: float, c: float) -> float:
         """Return a bound on a map's terms above an order in t and c together, for |t| and |c| up to these."""
         x = t + c * self.s_b

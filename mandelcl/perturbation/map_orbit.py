@@ -339,7 +339,7 @@ class MapNodes:
         """Return f_10, f_20, … in the map's units, and bounds of their errors times |t|^j."""
         growth, t, period = self._growth, self._leaves, self._period
         reach = t * 4.0**self.w_bits
-        shares = [growth.a * t * (growth.s * t) ** (j - 1) * 2.0**self.w_bits for j in range(1, order + 1)]
+        shares = [share * 2.0**self.w_bits for share in growth.terms(order, t)]
         off = [j * period * SCANNED * share for j, share in enumerate(shares, 1)]
         whole = order
         if order <= ORDER and order * period > _ALL_WHOLE:

@@ -8,8 +8,9 @@ import numpy as np
 from mandelcl.base.errors import Token
 from mandelcl.core.reference import Reference
 from mandelcl.perturbation.integers import Doubles, integers_for
+from mandelcl.perturbation.map_doubles import in_t_alone, next_node
 from mandelcl.perturbation.map_growth import GrowthSums
-from mandelcl.perturbation.map_jets import ORDER, TERMS, Whole, doubles_of, in_map_units, scanned, whole_jets
+from mandelcl.perturbation.map_jets import ORDER, Whole, doubles_of, in_map_units, scanned, whole_jets
 from mandelcl.perturbation.map_orbit import MOST_WHOLE, Candidate, MapNodes, Returns, base_of
 from mandelcl.perturbation.map_steps import MapSteps
 from mandelcl.perturbation.period import Slopes
@@ -38,8 +39,7 @@ class WholeMap:
         self._jets = in_map_units(jets, nodes.w_bits)
         self.map = nodes.map_of(doubles_of(self._jets[:ORDER], min(bits, _MOST_BITS_OF_DOUBLES)))
         self._nodes, self._growth = nodes, growth
-        t = self.entry
-        shares = [growth.a * t * (growth.s * t) ** (j - 1) * 2.0**nodes.w_bits for j in range(1, order + 1)]
+        shares = [share * 2.0**nodes.w_bits for share in growth.terms(order, self.entry)]
         self._off = sum(8 * j * period * share for j, share in enumerate(shares, 1)) * 2.0 ** (bits - digits)
         self._at: dict[int, tuple[MapSteps, list[int], float]] = {}
 
@@ -173,19 +173,12 @@ def _carried(candidate: Candidate, re: Doubles, im: Doubles) -> int:
     w_bits = candidate.w_bits
     scan = scanned(re[1 : candidate.period], im[1 : candidate.period], w_bits, 2 * w_bits)
     terms = scan.terms(scan.a)
-    (a, b), (c, d), (e, f), (g, h) = (
-        (terms[k].real, terms[k].imag) for k in (TERMS.index((j, 0)) for j in range(1, 5))
-    )
-    first_x, first_y = (math.ldexp(float(part[candidate.period]), w_bits) for part in (re, im))
-    x, y, far = first_x, first_y, candidate.leaves * 4.0**w_bits
+    first = math.ldexp(float(re[candidate.period]), w_bits), math.ldexp(float(im[candidate.period]), w_bits)
+    (x, y), far, known = first, candidate.leaves * 4.0**w_bits, in_t_alone(terms)
     for step in range(_MANY_STEPS):
         if not x * x + y * y < far:
             return step
-        p, q = x * x - y * y, 2 * (x * y)
-        u, v = e + (g * p - h * q), f + (g * q + h * p)
-        u, v = c + (u * p - v * q), d + (u * q + v * p)
-        u, v = a + (u * p - v * q), b + (u * q + v * p)
-        x, y = first_x + (u * p - v * q), first_y + (u * q + v * p)
+        x, y = next_node(first, known, x, y)
     return _MANY_STEPS
 
 
